@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Third-party libraries, all from Debian (tools/debian-packages.txt). ARCHITECTURE.md says why each is here.
+include(GoogleTest)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+if(SLIPWAY_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(SLIPWAY_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

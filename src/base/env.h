@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seam to files. Code that reads or writes files takes an Env*, so that tests give it one
+// that lives in memory, fills up or fails; programs pass Env::Default(), the local file system.
+//
+// Paths are plain strings; "scheme://…" reaches the file system registered for that scheme.
+// Errors: NOT_FOUND (no such file), PERMISSION_DENIED, ALREADY_EXISTS, RESOURCE_EXHAUSTED (disk
+// full, too many open files), INVALID_ARGUMENT (a directory where a file is wanted and the
+// reverse), UNAVAILABLE (other I/O errors). Every message holds the path.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slipway/status.h"
+
+namespace slipway {
+
+// Reads at any offset. Thread safety: Read may be called from several threads.
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  // Exactly n bytes from `offset` into `out`; OUT_OF_RANGE when the file is shorter.
+  virtual Status Read(uint64_t offset, size_t n, void* out) const = 0;
+  virtual uint64_t size() const = 0;
+};
+
+// Appends to a new file. Not thread safe. A file that was not closed may lack its end.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual Status Append(std::string_view bytes) = 0;
+  virtual Status Flush() = 0;  // hands all bytes to the operating system
+  virtual Status Sync() = 0;   // Flush, then waits until they are on the disk
+  virtual Status Close() = 0;  // Flush; the object is of no further use
+};
+
+struct FileInfo {
+  uint64_t size = 0;
+  bool is_directory = false;
+  int64_t modified_ns = 0;  // since the epoch
+};
+
+// Thread safety: all methods from any thread.
+class Env {
+ public:
+  virtual ~Env() = default;
+
+  // The local file system and the registered schemes; lives as long as the program.
+  static Env* Default();
+
+  virtual StatusOr<std::unique_ptr<RandomAccessFile>> OpenForReading(const std::string& path) = 0;
+  // Truncates an existing file. The directory must exist.
+  virtual StatusOr<std::unique_ptr<WritableFile>> OpenForWriting(const std::string& path) = 0;
+  virtual StatusOr<std::unique_ptr<WritableFile>> OpenForAppending(const std::string& path) = 0;
+
+  virtual StatusOr<FileInfo> Stat(const std::string& path) = 0;
+  // Names (not paths) of the children, sorted.
+  virtual StatusOr<std::vector<std::string>> ListDirectory(const std::string& path) = 0;
+  // Parents too; fine if it exists.
+  virtual Status CreateDirectories(const std::string& path) = 0;
+  virtual Status RemoveFile(const std::string& path) = 0;
+  // The directory and all below it; fine if it does not exist.
+  virtual Status RemoveTree(const std::string& path) = 0;
+  // Atomically; replaces a file at `to`.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // Makes names created, renamed or removed in the directory durable.
+  virtual Status SyncDirectory(const std::string& path) = 0;
+
+  bool Exists(const std::string& path) { return Stat(path).ok(); }
+};
+
+// An empty file system in memory, for tests and for building files before they are written.
+std::unique_ptr<Env> NewMemoryEnv();
+
+// The whole file; RESOURCE_EXHAUSTED when it is larger than `limit` bytes.
+StatusOr<std::string> ReadFile(Env* env, const std::string& path,
+                               uint64_t limit = uint64_t{2} << 30);
+Status WriteFile(Env* env, const std::string& path, std::string_view bytes);
+// Writes beside, syncs and renames: after a crash the old or the new file is there, whole.
+Status WriteFileAtomically(Env* env, const std::string& path, std::string_view bytes);
+
+std::string JoinPath(std::string_view a, std::string_view b);
+std::string_view Basename(std::string_view path);
+std::string_view Dirname(std::string_view path);  // "." for a bare name
+
+}  // namespace slipway
