@@ -25,8 +25,8 @@ class Task {
  public:
   Task() = default;
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Task>)
-  Task(F&& f) : body_(std::make_unique<Holder<std::decay_t<F>>>(std::forward<F>(f))) {}
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Task>) Task(F&& f)
+      : body_(std::make_unique<Holder<std::decay_t<F>>>(std::forward<F>(f))) {}
   void operator()() { body_->Run(); }
 
  private:
@@ -110,8 +110,8 @@ class EventLoop {
   std::string date_header_;
 
   std::mutex mutex_;
-  std::vector<Task> posted_;       // under mutex_
-  bool stopped_ = false;           // under mutex_
+  std::vector<Task> posted_;  // under mutex_
+  bool stopped_ = false;      // under mutex_
 };
 
 // Loops with their threads, shared by the servers of a program (REST and gRPC). The destructor

@@ -107,18 +107,16 @@ Status GrpcMessageReader::Append(std::string_view bytes) {
       if (prefix_[0] != 0)
         return UnimplementedError(
             "the message is compressed (flag 1); this server takes grpc-encoding identity only");
-      for (int i = 1; i < 5; ++i)
-        wanted_ = (wanted_ << 8) | static_cast<unsigned char>(prefix_[i]);
+      for (int i = 1; i < 5; ++i) wanted_ = (wanted_ << 8) | static_cast<unsigned char>(prefix_[i]);
       if (wanted_ > limit_)
-        return ResourceExhaustedError(StrCat("the message has ", wanted_, " bytes, and at most ",
-                                             limit_, " are accepted"));
+        return ResourceExhaustedError(
+            StrCat("the message has ", wanted_, " bytes, and at most ", limit_, " are accepted"));
       // Not all of it at once: a client may announce much and send little.
       message_.Prepare(std::min(wanted_, size_t{64} * 1024));
       continue;
     }
     const size_t n = std::min(bytes.size(), wanted_ - message_.size());
-    if (n == 0)
-      return UnimplementedError("more than one message was sent to a unary method");
+    if (n == 0) return UnimplementedError("more than one message was sent to a unary method");
     message_.Append(bytes.substr(0, n));
     bytes.remove_prefix(n);
   }
@@ -128,8 +126,8 @@ Status GrpcMessageReader::Append(std::string_view bytes) {
 StatusOr<Bytes> GrpcMessageReader::Take() {
   if (prefix_size_ == 0) return InternalError("no message was sent; a unary method wants one");
   if (prefix_size_ < 5 || message_.size() < wanted_)
-    return InternalError(StrCat("the message ends after ", message_.size(), " of ", wanted_,
-                                " bytes"));
+    return InternalError(
+        StrCat("the message ends after ", message_.size(), " of ", wanted_, " bytes"));
   return std::move(message_);
 }
 
