@@ -15,8 +15,8 @@ class Clock {
   // The machine's clock; lives as long as the program.
   static Clock* Default();
 
-  virtual int64_t NowNanos() = 0;      // monotonic, from an arbitrary start
-  virtual int64_t WallNanos() = 0;     // since the epoch
+  virtual int64_t NowNanos() = 0;   // monotonic, from an arbitrary start
+  virtual int64_t WallNanos() = 0;  // since the epoch
   virtual void SleepFor(std::chrono::nanoseconds duration) = 0;
 };
 

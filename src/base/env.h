@@ -49,8 +49,12 @@ class Env {
  public:
   virtual ~Env() = default;
 
-  // The local file system and the registered schemes; lives as long as the program.
+  // The local file system ("file://…" too) and the registered schemes; lives as long as the
+  // program. A scheme nobody registered is UNIMPLEMENTED.
   static Env* Default();
+  // Lets Default() reach `env` with paths that begin with "SCHEME://", which `env` is given whole.
+  // ALREADY_EXISTS if the scheme is taken.
+  static Status Register(std::string scheme, std::unique_ptr<Env> env);
 
   virtual StatusOr<std::unique_ptr<RandomAccessFile>> OpenForReading(const std::string& path) = 0;
   // Truncates an existing file. The directory must exist.
@@ -65,7 +69,7 @@ class Env {
   virtual Status RemoveFile(const std::string& path) = 0;
   // The directory and all below it; fine if it does not exist.
   virtual Status RemoveTree(const std::string& path) = 0;
-  // Atomically; replaces a file at `to`.
+  // Atomically; replaces a file at `to`. INVALID_ARGUMENT between two schemes.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   // Makes names created, renamed or removed in the directory durable.
   virtual Status SyncDirectory(const std::string& path) = 0;
@@ -83,6 +87,7 @@ Status WriteFile(Env* env, const std::string& path, std::string_view bytes);
 // Writes beside, syncs and renames: after a crash the old or the new file is there, whole.
 Status WriteFileAtomically(Env* env, const std::string& path, std::string_view bytes);
 
+// With one '/' between them, whatever they end or begin with; an empty one adds nothing.
 std::string JoinPath(std::string_view a, std::string_view b);
 std::string_view Basename(std::string_view path);
 std::string_view Dirname(std::string_view path);  // "." for a bare name

@@ -12,8 +12,7 @@ std::atomic<int> threshold{static_cast<int>(LogLevel::kInfo)};
 namespace {
 spdlog::logger& Logger() {
   static spdlog::logger* logger = [] {
-    auto* made =
-        new spdlog::logger("slipway", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto* made = new spdlog::logger("slipway", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%d %H:%M:%S.%e %L %v");
     made->set_level(spdlog::level::debug);
     made->flush_on(spdlog::level::debug);
@@ -24,8 +23,8 @@ spdlog::logger& Logger() {
 }  // namespace
 
 void Write(LogLevel level, const std::string& text) {
-  static constexpr spdlog::level::level_enum kLevels[] = {
-      spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+  static constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                          spdlog::level::warn, spdlog::level::err};
   Logger().log(kLevels[static_cast<int>(level)], spdlog::string_view_t(text.data(), text.size()));
 }
 

@@ -25,10 +25,10 @@ inline bool LogEnabled(LogLevel level) {
 
 }  // namespace slipway
 
-#define SLIPWAY_LOG(level, ...)                                                      \
-  do {                                                                               \
-    if (::slipway::LogEnabled(level))                                                \
-      ::slipway::log_internal::Write(level, ::slipway::StrCat(__VA_ARGS__));         \
+#define SLIPWAY_LOG(level, ...)                                              \
+  do {                                                                       \
+    if (::slipway::LogEnabled(level))                                        \
+      ::slipway::log_internal::Write(level, ::slipway::StrCat(__VA_ARGS__)); \
   } while (false)
 #define LOG_DEBUG(...) SLIPWAY_LOG(::slipway::LogLevel::kDebug, __VA_ARGS__)
 #define LOG_INFO(...) SLIPWAY_LOG(::slipway::LogLevel::kInfo, __VA_ARGS__)
