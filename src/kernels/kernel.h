@@ -111,6 +111,9 @@ struct KernelDef {
   BindFn bind = nullptr;
   // Output may lie over input (same size), elementwise kernels: pairs (input, output).
   std::vector<std::pair<int, int>> in_place;
+  // SetOutput(output, the memory of an input): pairs (input, output) of view ops (Identity, Reshape).
+  // Not needed where the memory belongs to a resource (ReadVariableOp).
+  std::vector<std::pair<int, int>> shares;
   // Worth a hand-off to a pool when other work is ready (products, convolutions, files).
   bool expensive = false;
   std::string device_type = "CPU";
