@@ -232,13 +232,15 @@ TEST(FaultEnvTest, FailsOneWriteOnly) {
 
 TEST(EnvSchemeTest, RoutesBySchemes) {
   auto memory = NewMemoryEnv();
-  ASSERT_TRUE(memory->CreateDirectories("envtest://box").ok());
-  ASSERT_TRUE(Env::Register("envtest", std::move(memory)).ok());
-  EXPECT_EQ(Env::Register("envtest", NewMemoryEnv()).code(), Code::kAlreadyExists);
+  const std::string scheme = StrCat("envtest", RandomSeed());  // one registration a process
+  const std::string box = StrCat(scheme, "://box");
+  ASSERT_TRUE(memory->CreateDirectories(box).ok());
+  ASSERT_TRUE(Env::Register(scheme, std::move(memory)).ok());
+  EXPECT_EQ(Env::Register(scheme, NewMemoryEnv()).code(), Code::kAlreadyExists);
   Env* env = Env::Default();
-  ASSERT_TRUE(WriteFile(env, "envtest://box/a", "x").ok());
-  EXPECT_EQ(*ReadFile(env, "envtest://box/a"), "x");
-  EXPECT_EQ(env->Rename("envtest://box/a", "/tmp/a").code(), Code::kInvalidArgument);
+  ASSERT_TRUE(WriteFile(env, box + "/a", "x").ok());
+  EXPECT_EQ(*ReadFile(env, box + "/a"), "x");
+  EXPECT_EQ(env->Rename(box + "/a", "/tmp/a").code(), Code::kInvalidArgument);
 
   const Status unknown = ReadFile(env, "nosuch://bucket/a").status();
   EXPECT_EQ(unknown.code(), Code::kUnimplemented);
