@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +78,11 @@ class BundleReader {
   StatusOr<Tensor> Read(std::string_view key) const;
   // The part of it that `slice` names; only the stored pieces that overlap are read.
   StatusOr<Tensor> ReadSlice(std::string_view key, const TensorSlice& slice) const;
+
+  // Calls visit for everything that has bytes in a shard: whole tensors and, under keys of the
+  // format's own making, pieces of partitioned ones. Stops at its first error.
+  using StoredVisitor = std::function<Status(std::string_view key, const BundleEntry& entry)>;
+  Status ForEachStored(const StoredVisitor& visit) const;
 
  private:
   struct State;
