@@ -131,7 +131,7 @@ void Connection::Flush() {
 }
 
 void Connection::UpdateInterest() {
-  uint32_t wanted = blocked_ ? EPOLLOUT : 0;
+  uint32_t wanted = blocked_ ? uint32_t{EPOLLOUT} : 0;
   if (!eof_ && protocol_->WantsRead()) wanted |= EPOLLIN;
   if (wanted == interest_) return;
   interest_ = wanted;
