@@ -3,6 +3,7 @@
 // The seam to time. Code that waits or stamps takes a Clock*, so that tests move time by hand.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -24,13 +25,13 @@ class Clock {
 class FakeClock : public Clock {
  public:
   int64_t NowNanos() override { return now_; }
-  int64_t WallNanos() override { return wall_start_ + now_; }
+  int64_t WallNanos() override { return kWallStart + now_; }
   void SleepFor(std::chrono::nanoseconds duration) override { now_ += duration.count(); }
   void Advance(std::chrono::nanoseconds duration) { now_ += duration.count(); }
 
  private:
-  int64_t now_ = 0;
-  int64_t wall_start_ = 1'700'000'000'000'000'000;
+  static constexpr int64_t kWallStart = 1'700'000'000'000'000'000;
+  std::atomic<int64_t> now_{0};
 };
 
 }  // namespace slipway

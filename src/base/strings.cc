@@ -48,28 +48,43 @@ std::optional<T> ParseWhole(std::string_view text) {
 std::optional<int64_t> ParseInt64(std::string_view text) { return ParseWhole<int64_t>(text); }
 std::optional<double> ParseDouble(std::string_view text) { return ParseWhole<double>(text); }
 
+namespace {
+// Bytes of the printable UTF-8 character that `text` begins with; 0 if there is none.
+size_t PrintableLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  uint32_t code = lead & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = (code << 6) | (byte(i) & 0x3fu);
+  }
+  constexpr uint32_t kSmallest[] = {0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0: control characters
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  return code >= kSmallest[length] && code <= 0x10ffff && !surrogate ? length : 0;
+}
+}  // namespace
+
 std::string Quoted(std::string_view bytes, size_t limit) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == limit) {
-      out += "\"...";
-      return out;
-    }
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    if (byte == '"' || byte == '\\') {
-      out += '\\';
-      out += static_cast<char>(byte);
-    } else if (byte < 0x20 || byte >= 0x7f) {
+  for (size_t i = 0; i < bytes.size();) {
+    const size_t length = PrintableLength(bytes.substr(i));
+    if (i + std::max<size_t>(length, 1) > limit) return out + "\"...";
+    if (bytes[i] == '"' || bytes[i] == '\\') out += '\\';
+    if (length > 0) {
+      out.append(bytes.substr(i, length));
+      i += length;
+    } else {
+      const auto byte = static_cast<unsigned char>(bytes[i++]);
       out += "\\x";
       out += kHex[byte >> 4];
       out += kHex[byte & 15];
-    } else {
-      out += static_cast<char>(byte);
     }
   }
-  out += '"';
-  return out;
+  return out + '"';
 }
 
 namespace {

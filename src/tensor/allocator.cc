@@ -17,8 +17,8 @@ class SystemAllocator : public Allocator {
     void* memory = std::aligned_alloc(Tensor::kAlignment, rounded);
     if (memory == nullptr) return nullptr;
     allocations_.fetch_add(1, std::memory_order_relaxed);
-    const int64_t now = in_use_.fetch_add(static_cast<int64_t>(rounded)) +
-                        static_cast<int64_t>(rounded);
+    const int64_t now =
+        in_use_.fetch_add(static_cast<int64_t>(rounded)) + static_cast<int64_t>(rounded);
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
     }

@@ -9,10 +9,10 @@
 namespace slipway {
 
 struct AllocatorStats {
-  int64_t allocations = 0;     // since the start or the last reset
+  int64_t allocations = 0;  // since the start or the last reset
   int64_t bytes_in_use = 0;
   int64_t peak_bytes_in_use = 0;
-  int64_t bytes_limit = 0;     // 0: none
+  int64_t bytes_limit = 0;  // 0: none
 };
 
 // Thread safety: all methods from any thread.

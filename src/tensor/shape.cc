@@ -30,9 +30,9 @@ StatusOr<Shape> Shape::FromDims(std::span<const int64_t> dims) {
     }
     overflow |= __builtin_mul_overflow(n, d, &n);
   }
-  if (overflow && std::find(dims.begin(), dims.end(), 0) == dims.end()) {
-    return InvalidArgumentError(
-        StrCat("Shape [", StrJoin(dims, ","), "] has too many elements"));
+  // A zero behind the overflow does not help: num_elements() multiplies in this order too.
+  if (overflow) {
+    return InvalidArgumentError(StrCat("Shape [", StrJoin(dims, ","), "] has too many elements"));
   }
   return Shape(dims);
 }
@@ -75,9 +75,8 @@ bool PartialShape::Admits(const Shape& shape) const {
 StatusOr<PartialShape> PartialShape::Merge(const PartialShape& other) const {
   if (!dims_) return other;
   if (!other.dims_) return *this;
-  const Status mismatch =
-      InvalidArgumentError(StrCat("Shapes ", ToString(), " and ", other.ToString(),
-                                  " are incompatible"));
+  const Status mismatch = InvalidArgumentError(
+      StrCat("Shapes ", ToString(), " and ", other.ToString(), " are incompatible"));
   if (rank() != other.rank()) return mismatch;
   PartialShape merged = *this;
   for (int i = 0; i < rank(); ++i) {

@@ -77,9 +77,8 @@ StatusOr<Tensor> Tensor::Allocate(DType dtype, Shape shape, Allocator* allocator
     overflow |= __builtin_mul_overflow(size, d, &size);
   }
   if (empty) size = 0;
-  Buffer* buffer = overflow && !empty
-                       ? nullptr
-                       : NewBuffer(dtype, static_cast<size_t>(size), allocator);
+  Buffer* buffer =
+      overflow && !empty ? nullptr : NewBuffer(dtype, static_cast<size_t>(size), allocator);
   if (buffer == nullptr) {
     return ResourceExhaustedError(StrCat("Out of memory: no room for a tensor of type ",
                                          DTypeName(dtype), " and shape ", shape.ToString()));
@@ -120,7 +119,7 @@ Tensor Tensor::Clone(Allocator* allocator) const {
       CopyObjects<Variant>(*this, copy);
       break;
     default:
-      std::memcpy(copy.data_, data_, byte_size());
+      if (byte_size() > 0) std::memcpy(copy.data_, data_, byte_size());
   }
   return copy;
 }
@@ -174,8 +173,8 @@ void AppendElements(std::string* out, const Tensor& t, int64_t limit) {
 
 void AppendAll(std::string* out, const Tensor& t, int64_t limit) {
   switch (t.dtype()) {
-#define CASE(D, T)              \
-  case DType::D:                \
+#define CASE(D, T)                    \
+  case DType::D:                      \
     AppendElements<T>(out, t, limit); \
     break;
     CASE(kFloat, float)
