@@ -96,7 +96,7 @@ class EventLoop {
   static constexpr size_t kScratchBytes = 256 * 1024;
   EventLoop(int epoll_fd, int wake_fd);
   int TimeoutMillis() const;
-  void RunPosted();
+  bool RunPosted();  // false once the loop was stopped
   void RunTimers();
 
   const int epoll_fd_;

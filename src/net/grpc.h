@@ -84,7 +84,7 @@ class GrpcMessageReader {
   size_t limit_;
   size_t wanted_ = 0;
   size_t prefix_size_ = 0;
-  char prefix_[5];
+  char prefix_[5] = {};
   Bytes message_;
 };
 
