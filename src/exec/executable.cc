@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/executable.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "exec/evaluate.h"
+#include "exec/frame.h"
+#include "exec/plan.h"
+#include "exec/plan_cache.h"
+#include "exec/runtime_op.h"
+
+namespace slipway::exec {
+namespace {
+
+// How steps of one set of shapes run best is found by trying: a hand-off costs more than a small
+// network, two products at a time may halve the time of a large one.
+constexpr int kTrials = 4;
+constexpr int64_t kWorthTryingNs = 100'000;
+
+struct ShapePlans {
+  std::vector<Shape> shapes;
+  std::unique_ptr<Plan> inline_plan;
+  FramePool inline_frames;
+  std::unique_ptr<Plan> concurrent_plan;  // null until it is to be tried
+  FramePool concurrent_frames;
+
+  enum Mode : int { kTryInline, kTryConcurrent, kInline, kConcurrent };
+  std::atomic<int> mode{kTryInline};
+  std::atomic<int> trials{0};
+  std::atomic<int64_t> best_inline_ns{INT64_MAX};
+  std::atomic<int64_t> best_concurrent_ns{INT64_MAX};
+  std::mutex switching;
+};
+
+void KeepSmaller(std::atomic<int64_t>* best, int64_t value) {
+  int64_t seen = best->load(std::memory_order_relaxed);
+  while (value < seen && !best->compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+bool SameShapes(const std::vector<Shape>& shapes, std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (!(shapes[i] == inputs[i].shape())) return false;
+  }
+  return true;
+}
+
+// All ops without a kernel in one error.
+Status CheckKernels(const ir::Function& function) {
+  ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(function));
+  std::map<std::string, std::pair<int, std::string>> missing;  // what: count, first node
+  for (const ir::Node* node : schedule.steps) {
+    if (FindRuntimeOp(node->op()) != nullptr) continue;
+    Status found = node->schema() == nullptr ? NotFoundError("")
+                                             : kernels::FindKernel(*node, "CPU").status();
+    if (found.ok()) continue;
+    std::string what = node->op();
+    if (!found.message().empty() && kernels::HasKernel(node->op())) {
+      StrAppend(&what, " (", found.message(), ")");
+    }
+    auto& entry = missing[what];
+    if (entry.first++ == 0) entry.second = node->name();
+  }
+  if (missing.empty()) return OkStatus();
+  std::string text = StrCat("'", function.name, "' needs ops that are not supported:");
+  for (const auto& [what, entry] : missing) {
+    StrAppend(&text, " ", what, ", ", entry.first, entry.first == 1 ? " node" : " nodes", " ('",
+              entry.second, "');");
+  }
+  text.back() = '.';
+  return UnimplementedError(StrCat(text, " See docs/ops.md for what can be done"));
+}
+
+}  // namespace
+
+struct Executable::Impl : public FunctionCompiler {
+  Impl(CompileOptions o) : options(std::move(o)), plans(options.max_plans) {}
+
+  StatusOr<const Executable*> Get(std::string_view name) override;
+  PlanEnvironment Environment();
+  StatusOr<PlanCache<ShapePlans>::Lease> PlansFor(std::span<const Tensor> inputs);
+  Status CheckInputs(std::span<const Tensor> inputs) const;
+  Status RunPlans(ShapePlans& plans_of_shape, std::span<const Tensor> inputs,
+                  std::span<Tensor> outputs, const RunOptions& run);
+  void Learn(ShapePlans& p, std::span<const Tensor> inputs, bool concurrent, int64_t ns);
+
+  CompileOptions options;
+  ir::Function function;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  std::vector<ir::PassReport> reports;
+  std::unique_ptr<kernels::ResourceContainer> own_resources;
+  std::unique_ptr<kernels::WeightCache> own_weights;
+  kernels::WeightCache* weights = nullptr;
+  PlanCache<ShapePlans> plans;
+
+  // Called functions are compiled once; those of a callee are its caller's.
+  FunctionCompiler* functions = this;
+  std::mutex functions_mutex;
+  std::map<std::string, std::unique_ptr<Executable>, std::less<>> compiled;
+};
+
+PlanEnvironment Executable::Impl::Environment() {
+  return {.device = options.device,
+          .resources = options.resources,
+          .weights = weights,
+          .env = options.env,
+          .functions = functions,
+          .deterministic = options.deterministic};
+}
+
+Status Executable::Impl::CheckInputs(std::span<const Tensor> given) const {
+  if (given.size() != inputs.size()) {
+    return InvalidArgumentError(StrCat("'", function.name, "' takes ", inputs.size(),
+                                       " inputs, got ", given.size()));
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].dtype() == inputs[i].dtype) continue;
+    return InvalidArgumentError(StrCat("Expects arg[", i, "] ('", inputs[i].name, "') to be ",
+                                       DTypeName(inputs[i].dtype), " but ",
+                                       DTypeName(given[i].dtype()), " is provided"));
+  }
+  return OkStatus();
+}
+
+StatusOr<PlanCache<ShapePlans>::Lease> Executable::Impl::PlansFor(std::span<const Tensor> given) {
+  auto matches = [&](const ShapePlans& p) { return SameShapes(p.shapes, given); };
+  if (auto found = plans.Find(matches)) return found;
+  auto made = std::make_unique<ShapePlans>();
+  ASSIGN_OR_RETURN(made->inline_plan, BuildPlan(function, given, Environment(), false));
+  for (const Tensor& t : given) made->shapes.push_back(t.shape());
+  const bool choice = made->inline_plan->num_expensive >= 2 && options.device->inter_op().size() > 0;
+  made->mode = choice ? ShapePlans::kTryInline : ShapePlans::kInline;
+  return plans.Insert(std::move(made), matches);
+}
+
+Status Executable::Impl::RunPlans(ShapePlans& p, std::span<const Tensor> given,
+                                  std::span<Tensor> results, const RunOptions& run) {
+  const int mode = p.mode.load(std::memory_order_acquire);
+  const bool concurrent = mode == ShapePlans::kTryConcurrent || mode == ShapePlans::kConcurrent;
+  const bool trying = mode == ShapePlans::kTryInline || mode == ShapePlans::kTryConcurrent;
+  const Plan& plan = concurrent ? *p.concurrent_plan : *p.inline_plan;
+  FramePool& pool = concurrent ? p.concurrent_frames : p.inline_frames;
+
+  std::unique_ptr<Frame> frame = pool.Take();
+  if (frame == nullptr) frame = std::make_unique<Frame>(plan, options.device);
+  const int64_t start = trying ? Clock::Default()->NowNanos() : 0;
+  Status status = frame->Begin(given, results);
+  if (status.ok()) {
+    status = concurrent ? RunConcurrently(plan, frame.get(), options.device, run)
+                        : RunInline(plan, frame.get(), options.device, run);
+  }
+  frame->End(given, results, status.ok());
+  pool.Give(std::move(frame));
+  if (trying && status.ok()) {
+    Learn(p, given, concurrent, Clock::Default()->NowNanos() - start);
+  }
+  return status;
+}
+
+void Executable::Impl::Learn(ShapePlans& p, std::span<const Tensor> given, bool concurrent,
+                             int64_t ns) {
+  KeepSmaller(concurrent ? &p.best_concurrent_ns : &p.best_inline_ns, ns);
+  if (p.trials.fetch_add(1) + 1 < kTrials) return;
+  std::lock_guard lock(p.switching);
+  const int mode = p.mode.load();
+  if (mode == ShapePlans::kTryInline && !concurrent) {
+    int next = ShapePlans::kInline;
+    if (p.best_inline_ns.load() >= kWorthTryingNs) {
+      auto plan = BuildPlan(function, given, Environment(), true);
+      if (plan.ok()) {
+        p.concurrent_plan = *std::move(plan);
+        next = ShapePlans::kTryConcurrent;
+      }
+    }
+    p.trials.store(0);
+    p.mode.store(next, std::memory_order_release);
+  } else if (mode == ShapePlans::kTryConcurrent && concurrent) {
+    const bool faster = p.best_concurrent_ns.load() < p.best_inline_ns.load();
+    p.mode.store(faster ? ShapePlans::kConcurrent : ShapePlans::kInline,
+                 std::memory_order_release);
+  }
+}
+
+StatusOr<const Executable*> Executable::Impl::Get(std::string_view name) {
+  std::lock_guard lock(functions_mutex);
+  if (auto it = compiled.find(name); it != compiled.end()) return it->second.get();
+  if (options.library == nullptr) {
+    return NotFoundError(StrCat("There is no function library to find '", name, "' in"));
+  }
+  ASSIGN_OR_RETURN(const ir::Function* callee, options.library->Find(name));
+  ASSIGN_OR_RETURN(ir::Function copy, callee->Clone());
+  ASSIGN_OR_RETURN(std::unique_ptr<Executable> made, Compile(std::move(copy), options));
+  made->impl_->weights = weights;
+  return compiled.emplace(std::string(name), std::move(made)).first->second.get();
+}
+
+Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Executable::~Executable() = default;
+
+StatusOr<std::unique_ptr<Executable>> Executable::Compile(ir::Function function,
+                                                          CompileOptions options) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  CompileOptions& o = impl->options;
+  if (o.device == nullptr) o.device = Device::DefaultCpu();
+  if (o.env == nullptr) o.env = Env::Default();
+  if (o.resources == nullptr) {
+    impl->own_resources = std::make_unique<kernels::ResourceContainer>();
+    o.resources = impl->own_resources.get();
+  }
+  impl->own_weights = std::make_unique<kernels::WeightCache>();
+  impl->weights = impl->own_weights.get();
+  for (const auto& arg : function.args) {
+    impl->inputs.push_back({.dtype = arg.dtype, .shape = arg.shape, .name = arg.name});
+    // Declared shapes are promises that nobody checks: only shapes that came count.
+    arg.node->set_shape(0, PartialShape::Unknown());
+  }
+  RETURN_IF_ERROR(function.graph.InferShapes());
+  for (const auto& r : function.returns) {
+    impl->outputs.push_back({.dtype = r.value.dtype(), .shape = r.value.shape(), .name = r.name});
+  }
+
+  ir::PassContext context;
+  context.library = o.library;
+  context.frozen_value = o.frozen_value;
+  kernels::BindContext bind;
+  bind.resources = o.resources;
+  bind.env = o.env;
+  context.evaluate = [&bind](const ir::Node& node, std::span<const Tensor> values) {
+    return EvaluateNode(node, values, bind);
+  };
+  if (o.run_passes) {
+    RETURN_IF_ERROR(ir::RunPasses(function, context, ir::DefaultPasses(), &impl->reports));
+  }
+  RETURN_IF_ERROR(CheckKernels(function));
+  impl->function = std::move(function);
+  return std::unique_ptr<Executable>(new Executable(std::move(impl)));
+}
+
+const std::vector<TensorSpec>& Executable::inputs() const { return impl_->inputs; }
+const std::vector<TensorSpec>& Executable::outputs() const { return impl_->outputs; }
+const std::vector<ir::PassReport>& Executable::pass_reports() const { return impl_->reports; }
+const ir::Function& Executable::function() const { return impl_->function; }
+size_t Executable::packed_weight_bytes() const { return impl_->weights->bytes(); }
+int Executable::num_plans() const { return impl_->plans.size(); }
+
+Status Executable::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                       const RunOptions& options) const {
+  RETURN_IF_ERROR(impl_->CheckInputs(inputs));
+  if (outputs.size() != impl_->outputs.size()) {
+    return InvalidArgumentError(StrCat("'", impl_->function.name, "' gives ",
+                                       impl_->outputs.size(), " outputs, got room for ",
+                                       outputs.size()));
+  }
+  ASSIGN_OR_RETURN(auto plans, impl_->PlansFor(inputs));
+  return impl_->RunPlans(*plans, inputs, outputs, options);
+}
+
+}  // namespace slipway::exec
