@@ -37,8 +37,7 @@ Device* Device::DefaultCpu() {
   DefaultCpuState& state = DefaultState();
   std::lock_guard lock(state.mutex);
   if (state.device == nullptr) {
-    state.device =
-        new Device("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", state.options);
+    state.device = new Device("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", state.options);
   }
   return state.device;
 }

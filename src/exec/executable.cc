@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -48,31 +49,70 @@ bool SameShapes(const std::vector<Shape>& shapes, std::span<const Tensor> inputs
   return true;
 }
 
-// All ops without a kernel in one error.
-Status CheckKernels(const ir::Function& function) {
-  ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(function));
-  std::map<std::string, std::pair<int, std::string>> missing;  // what: count, first node
-  for (const ir::Node* node : schedule.steps) {
-    if (FindRuntimeOp(node->op()) != nullptr) continue;
-    Status found = node->schema() == nullptr ? NotFoundError("")
-                                             : kernels::FindKernel(*node, "CPU").status();
-    if (found.ok()) continue;
-    std::string what = node->op();
-    if (!found.message().empty() && kernels::HasKernel(node->op())) {
-      StrAppend(&what, " (", found.message(), ")");
+// What a function, and those it may call, needs and has not got.
+class MissingOps {
+ public:
+  explicit MissingOps(const ir::FunctionLibrary* library) : library_(library) {}
+
+  Status Collect(const ir::Function& function) {
+    ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(function));
+    for (const ir::Node* node : schedule.steps) {
+      if (FindRuntimeOp(node->op()) != nullptr) {
+        RETURN_IF_ERROR(CollectCallees(*node));
+      } else {
+        Check(*node);
+      }
     }
-    auto& entry = missing[what];
-    if (entry.first++ == 0) entry.second = node->name();
+    return OkStatus();
   }
-  if (missing.empty()) return OkStatus();
-  std::string text = StrCat("'", function.name, "' needs ops that are not supported:");
-  for (const auto& [what, entry] : missing) {
-    StrAppend(&text, " ", what, ", ", entry.first, entry.first == 1 ? " node" : " nodes", " ('",
-              entry.second, "');");
+
+  // One error that lists them all.
+  Status AsStatus(const std::string& function) const {
+    if (missing_.empty()) return OkStatus();
+    std::string text = StrCat("'", function, "' needs ops that are not supported:");
+    for (const auto& [what, entry] : missing_) {
+      StrAppend(&text, " ", what, ", ", entry.count, entry.count == 1 ? " node" : " nodes", " ('",
+                entry.first_node, "');");
+    }
+    text.back() = '.';
+    return UnimplementedError(StrCat(text, " docs/ops.md lists the supported ones"));
   }
-  text.back() = '.';
-  return UnimplementedError(StrCat(text, " See docs/ops.md for what can be done"));
-}
+
+ private:
+  struct Entry {
+    int count = 0;
+    std::string first_node;
+  };
+
+  Status CollectCallees(const ir::Node& node) {
+    for (const auto& [name, attr] : node.attrs()) {
+      const auto* callee = attr.As<ir::FunctionRef>();
+      if (callee == nullptr || !seen_.insert(callee->name).second) continue;
+      if (library_ == nullptr) {
+        return NotFoundError(StrCat("Node '", node.name(), "' calls the function '", callee->name,
+                                    "', which is not there"));
+      }
+      ASSIGN_OR_RETURN(const ir::Function* function, library_->Find(callee->name));
+      RETURN_IF_ERROR(Collect(*function));
+    }
+    return OkStatus();
+  }
+
+  void Check(const ir::Node& node) {
+    std::string what = node.op();
+    if (node.schema() != nullptr) {
+      const Status found = kernels::FindKernel(node, "CPU").status();
+      if (found.ok()) return;
+      if (kernels::HasKernel(node.op())) StrAppend(&what, " (", found.message(), ")");
+    }
+    Entry& entry = missing_[what];
+    if (entry.count++ == 0) entry.first_node = node.name();
+  }
+
+  const ir::FunctionLibrary* library_;
+  std::set<std::string> seen_;
+  std::map<std::string, Entry> missing_;
+};
 
 }  // namespace
 
@@ -114,8 +154,8 @@ PlanEnvironment Executable::Impl::Environment() {
 
 Status Executable::Impl::CheckInputs(std::span<const Tensor> given) const {
   if (given.size() != inputs.size()) {
-    return InvalidArgumentError(StrCat("'", function.name, "' takes ", inputs.size(),
-                                       " inputs, got ", given.size()));
+    return InvalidArgumentError(
+        StrCat("'", function.name, "' takes ", inputs.size(), " inputs, got ", given.size()));
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i].dtype() == inputs[i].dtype) continue;
@@ -132,7 +172,8 @@ StatusOr<PlanCache<ShapePlans>::Lease> Executable::Impl::PlansFor(std::span<cons
   auto made = std::make_unique<ShapePlans>();
   ASSIGN_OR_RETURN(made->inline_plan, BuildPlan(function, given, Environment(), false));
   for (const Tensor& t : given) made->shapes.push_back(t.shape());
-  const bool choice = made->inline_plan->num_expensive >= 2 && options.device->inter_op().size() > 0;
+  const bool choice =
+      made->inline_plan->num_expensive >= 2 && options.device->inter_op().size() > 0;
   made->mode = choice ? ShapePlans::kTryInline : ShapePlans::kInline;
   return plans.Insert(std::move(made), matches);
 }
@@ -180,8 +221,7 @@ void Executable::Impl::Learn(ShapePlans& p, std::span<const Tensor> given, bool 
     p.mode.store(next, std::memory_order_release);
   } else if (mode == ShapePlans::kTryConcurrent && concurrent) {
     const bool faster = p.best_concurrent_ns.load() < p.best_inline_ns.load();
-    p.mode.store(faster ? ShapePlans::kConcurrent : ShapePlans::kInline,
-                 std::memory_order_release);
+    p.mode.store(faster ? ShapePlans::kConcurrent : ShapePlans::kInline, std::memory_order_release);
   }
 }
 
@@ -195,6 +235,7 @@ StatusOr<const Executable*> Executable::Impl::Get(std::string_view name) {
   ASSIGN_OR_RETURN(ir::Function copy, callee->Clone());
   ASSIGN_OR_RETURN(std::unique_ptr<Executable> made, Compile(std::move(copy), options));
   made->impl_->weights = weights;
+  made->impl_->functions = functions;
   return compiled.emplace(std::string(name), std::move(made)).first->second.get();
 }
 
@@ -235,7 +276,9 @@ StatusOr<std::unique_ptr<Executable>> Executable::Compile(ir::Function function,
   if (o.run_passes) {
     RETURN_IF_ERROR(ir::RunPasses(function, context, ir::DefaultPasses(), &impl->reports));
   }
-  RETURN_IF_ERROR(CheckKernels(function));
+  MissingOps missing(o.library);
+  RETURN_IF_ERROR(missing.Collect(function));
+  RETURN_IF_ERROR(missing.AsStatus(function.name));
   impl->function = std::move(function);
   return std::unique_ptr<Executable>(new Executable(std::move(impl)));
 }
@@ -251,9 +294,8 @@ Status Executable::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs
                        const RunOptions& options) const {
   RETURN_IF_ERROR(impl_->CheckInputs(inputs));
   if (outputs.size() != impl_->outputs.size()) {
-    return InvalidArgumentError(StrCat("'", impl_->function.name, "' gives ",
-                                       impl_->outputs.size(), " outputs, got room for ",
-                                       outputs.size()));
+    return InvalidArgumentError(StrCat("'", impl_->function.name, "' gives ", impl_->outputs.size(),
+                                       " outputs, got room for ", outputs.size()));
   }
   ASSIGN_OR_RETURN(auto plans, impl_->PlansFor(inputs));
   return impl_->RunPlans(*plans, inputs, outputs, options);

@@ -65,8 +65,8 @@ class Executable {
 
   // Runs one step. `inputs` and `outputs` have the sizes of inputs() and outputs().
   // An output that comes in valid, with the right dtype and shape and no other holder (or borrowed
-  // memory), is written in place; with such outputs and a plan that exists, a call of a graph without
-  // strings or resources allocates nothing and takes no lock. Others get new memory.
+  // memory), is written in place; with such outputs and a plan that exists, a call of a graph
+  // without strings or resources allocates nothing and takes no lock. Others get new memory.
   // INVALID_ARGUMENT: a dtype or shape does not fit (named); or what a kernel reports, with the
   // node's name and op in front.
   Status Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,

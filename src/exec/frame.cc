@@ -16,8 +16,8 @@ class LentBuffer : public Buffer {
 };
 
 bool Usable(const Tensor& output, DType dtype, const Shape& shape) {
-  return output.valid() && output.dtype() == dtype && output.shape() == shape &&
-         !IsObject(dtype) && (output.IsUnique() || !output.owns_memory());
+  return output.valid() && output.dtype() == dtype && output.shape() == shape && !IsObject(dtype) &&
+         (output.IsUnique() || !output.owns_memory());
 }
 
 // A value that lies elsewhere becomes a result: shared if it may be kept, else copied.
@@ -99,8 +99,7 @@ Status Frame::PlaceResult(int result, Tensor* output) {
   if (Usable(*output, value.dtype, *value.shape)) {
     memory = std::move(*output);
   } else {
-    ASSIGN_OR_RETURN(memory,
-                     Tensor::Allocate(value.dtype, *value.shape, device_->allocator()));
+    ASSIGN_OR_RETURN(memory, Tensor::Allocate(value.dtype, *value.shape, device_->allocator()));
   }
   const size_t offset = static_cast<size_t>(static_cast<char*>(memory.raw_data()) -
                                             static_cast<char*>(memory.buffer()->data()));

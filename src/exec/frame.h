@@ -51,13 +51,13 @@ class Frame {
   const Plan& plan_;
   Device* device_;
   Tensor arena_;
-  Buffer* arena_buffer_ = nullptr;        // lends the arena to the values
-  std::vector<Tensor> values_;            // one a value; those of arguments and constants unused
-  std::vector<const Tensor*> inputs_;     // of all steps
+  Buffer* arena_buffer_ = nullptr;     // lends the arena to the values
+  std::vector<Tensor> values_;         // one a value; those of arguments and constants unused
+  std::vector<const Tensor*> inputs_;  // of all steps
   std::vector<std::pair<int, int>> argument_places_;  // (index into inputs_, argument)
-  std::vector<std::atomic<int>> waiting_;       // per step
-  std::vector<std::atomic<int>> reads_left_;    // per value; 0: not counted
-  std::atomic<bool> moved_{false};  // a value is not where the plan wants it
+  std::vector<std::atomic<int>> waiting_;             // per step
+  std::vector<std::atomic<int>> reads_left_;          // per value; 0: not counted
+  std::atomic<bool> moved_{false};                    // a value is not where the plan wants it
 
  public:
   ~Frame();
@@ -68,8 +68,8 @@ class FramePool {
  public:
   FramePool() = default;
   ~FramePool();
-  std::unique_ptr<Frame> Take();             // null if none is at rest
-  void Give(std::unique_ptr<Frame> frame);   // deleted if the pool is full
+  std::unique_ptr<Frame> Take();            // null if none is at rest
+  void Give(std::unique_ptr<Frame> frame);  // deleted if the pool is full
 
  private:
   std::array<std::atomic<Frame*>, 32> frames_ = {};

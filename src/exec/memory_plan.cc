@@ -73,11 +73,10 @@ MemoryLayout PlanMemory(const std::vector<MemoryBlock>& blocks, const StepOrder&
     layout.offsets[block] = offset;
     layout.arena_bytes = std::max(layout.arena_bytes, offset + bytes);
     const Placed entry{offset, offset + bytes, block};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), entry,
-                                   [](const Placed& a, const Placed& b) {
-                                     return a.offset < b.offset;
-                                   }),
-                  entry);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), entry,
+                         [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
+        entry);
   }
   return layout;
 }

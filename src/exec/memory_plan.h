@@ -32,7 +32,8 @@ class StepOrder {
   bool Before(int a, int b) const {
     if (ancestors_.empty()) return a < b;
     return (ancestors_[static_cast<size_t>(b)][static_cast<size_t>(a) / 64] >>
-            (static_cast<size_t>(a) % 64)) & 1;
+            (static_cast<size_t>(a) % 64)) &
+           1;
   }
 
  private:

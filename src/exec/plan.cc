@@ -32,16 +32,16 @@ StatusOr<ir::Function> Specialise(const ir::Function& function, std::span<const 
 // A handle does not change while the container lives: it is looked up once, not on every step.
 Status ResolveHandles(ir::Function* function, const kernels::BindContext& bind) {
   for (Node* node : function->graph.nodes()) {
-    if (!node->inputs().empty() || node->num_outputs() != 1 ||
-        node->dtype(0) != DType::kResource || node->IsConst() || node->op() == "_Arg") {
+    if (!node->inputs().empty() || node->num_outputs() != 1 || node->dtype(0) != DType::kResource ||
+        node->IsConst() || node->op() == "_Arg") {
       continue;
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> handle, EvaluateNode(*node, {}, bind));
-    ASSIGN_OR_RETURN(Node * constant,
-                     function->graph.AddNode({.op = "Const",
-                                              .name = node->name() + "/handle",
-                                              .attrs = {{"value", handle[0]},
-                                                        {"dtype", DType::kResource}}}));
+    ASSIGN_OR_RETURN(
+        Node * constant,
+        function->graph.AddNode({.op = "Const",
+                                 .name = node->name() + "/handle",
+                                 .attrs = {{"value", handle[0]}, {"dtype", DType::kResource}}}));
     function->graph.ReplaceUses({node, 0}, {constant, 0});
     for (auto& r : function->returns) {
       if (r.value.node == node) r.value = {constant, 0};
@@ -63,8 +63,8 @@ class PlanBuilder {
     }
     AddDependencies();
     AddResults();
-    order_ = plan_->concurrent ? StepOrder::Concurrent(schedule_.dependencies)
-                               : StepOrder::Sequential();
+    order_ =
+        plan_->concurrent ? StepOrder::Concurrent(schedule_.dependencies) : StepOrder::Sequential();
     AssignBlocks();
     ClaimResultBlocks();
     LayOutArena();
@@ -124,7 +124,8 @@ class PlanBuilder {
       numbers_[{node, i}] = AddValue(std::move(value));
     }
     Status bound = Bind(*node, &step);
-    if (!bound.ok()) return bound.WithContext(StrCat("node '", node->name(), "' (", node->op(), ")"));
+    if (!bound.ok())
+      return bound.WithContext(StrCat("node '", node->name(), "' (", node->op(), ")"));
     plan_->steps.push_back(std::move(step));
     return OkStatus();
   }
@@ -317,8 +318,8 @@ class PlanBuilder {
     return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
   }
 
-  // Memory that is not the plan's (variables' values, strings, sizes known late) is let go after its
-  // last reader: an update in place needs to be the only holder.
+  // Memory that is not the plan's (variables' values, strings, sizes known late) is let go after
+  // its last reader: an update in place needs to be the only holder.
   void AddReleases() {
     std::vector<bool> is_result(plan_->values.size(), false);
     for (const PlanResult& r : plan_->results) is_result[static_cast<size_t>(r.value)] = true;

@@ -43,29 +43,29 @@ struct PlanValue {
   Tensor constant;
   std::optional<Shape> shape;  // of a step's output, if the input shapes fix it
   int step = -1;
-  std::vector<int> readers;    // steps
-  int block = -1;              // of memory foreseen by the plan; -1: made when the step runs
-  bool shares_input = false;   // the step sets it to the memory of its input (a view)
+  std::vector<int> readers;   // steps
+  int block = -1;             // of memory foreseen by the plan; -1: made when the step runs
+  bool shares_input = false;  // the step sets it to the memory of its input (a view)
 };
 
 struct PlanStep {
   std::string name;
   std::string op;
-  kernels::KernelFn kernel;   // or
+  kernels::KernelFn kernel;  // or
   RuntimeOp runtime;
   bool expensive = false;
-  int first_input = 0;        // into Plan::input_values
+  int first_input = 0;  // into Plan::input_values
   int num_inputs = 0;
-  int first_output = 0;       // into Plan::values: outputs follow each other
+  int first_output = 0;  // into Plan::values: outputs follow each other
   int num_outputs = 0;
-  std::vector<int> release;   // values made when their step ran, last read here (inline order)
-  std::vector<int> next;      // steps that wait for this one
-  int waits_for = 0;          // number of steps
+  std::vector<int> release;  // values made when their step ran, last read here (inline order)
+  std::vector<int> next;     // steps that wait for this one
+  int waits_for = 0;         // number of steps
 };
 
 struct PlanResult {
   int value = -1;
-  int block = -1;   // the block that lies in the result's memory, else the value is handed over
+  int block = -1;  // the block that lies in the result's memory, else the value is handed over
 };
 
 struct Plan {
@@ -73,13 +73,13 @@ struct Plan {
   std::vector<Shape> input_shapes;
   std::vector<PlanValue> values;
   std::vector<PlanStep> steps;
-  std::vector<int> input_values;            // of all steps
+  std::vector<int> input_values;  // of all steps
   std::vector<PlanResult> results;
   std::vector<std::vector<int>> block_values;  // values with their own view of the block
-  std::vector<size_t> block_offsets;        // in the arena; unused for blocks of results
+  std::vector<size_t> block_offsets;           // in the arena; unused for blocks of results
   std::vector<bool> block_is_result;
   size_t arena_bytes = 0;
-  bool concurrent = false;                  // the layout allows steps to run at the same time
+  bool concurrent = false;  // the layout allows steps to run at the same time
   int num_expensive = 0;
 };
 

@@ -58,9 +58,7 @@ class ConcurrentRun : public std::enable_shared_from_this<ConcurrentRun> {
     }
   }
 
-  void Help() {
-    Drain(/*until_done=*/false);
-  }
+  void Help() { Drain(/*until_done=*/false); }
 
   void Drain(bool until_done) {
     std::unique_lock lock(mutex_);

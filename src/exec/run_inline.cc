@@ -81,8 +81,8 @@ Status CheckInterrupted(const RunOptions& options) {
   return OkStatus();
 }
 
-Status RunStep(const Plan& plan, int index, Frame* frame, Device* device,
-               const RunOptions& options, int64_t ready_ns) {
+Status RunStep(const Plan& plan, int index, Frame* frame, Device* device, const RunOptions& options,
+               int64_t ready_ns) {
   const PlanStep& step = plan.steps[static_cast<size_t>(index)];
   Status status;
   if (options.profile == nullptr) {
@@ -98,7 +98,8 @@ Status RunStep(const Plan& plan, int index, Frame* frame, Device* device,
                           .ready_ns = ready_ns == 0 ? start : ready_ns,
                           .thread = ThreadNumber()});
   }
-  if (status.ok()) [[likely]] return status;
+  if (status.ok()) [[likely]]
+    return status;
   return status.WithContext(StrCat("node '", step.name, "' (", step.op, ")"));
 }
 

@@ -152,8 +152,8 @@ StatusOr<Schedule> MakeSchedule(const ir::Function& function) {
   OrderUpdatesAfterReaders(&g);
   const std::vector<int> order = DepthFirstOrder(g);
   if (order.size() != g.nodes.size()) {
-    return InternalError(StrCat("Function '", function.name, "': no order of its ",
-                                g.nodes.size(), " steps was found"));
+    return InternalError(StrCat("Function '", function.name, "': no order of its ", g.nodes.size(),
+                                " steps was found"));
   }
   std::vector<int> position(g.nodes.size());
   for (size_t i = 0; i < order.size(); ++i) {

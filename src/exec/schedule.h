@@ -11,8 +11,8 @@
 namespace slipway::exec {
 
 struct Schedule {
-  std::vector<ir::Node*> steps;                 // an order that is always right
-  std::vector<std::vector<int>> dependencies;   // of each step: earlier steps, without duplicates
+  std::vector<ir::Node*> steps;                // an order that is always right
+  std::vector<std::vector<int>> dependencies;  // of each step: earlier steps, without duplicates
 };
 
 // Nodes that results or control returns need. Arguments and constants are no steps. Where nothing
