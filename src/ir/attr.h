@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,11 +26,11 @@ struct FunctionRef {
 };
 
 struct AttrValue {
-  using Value = std::variant<std::monostate, int64_t, float, bool, std::string, DType, PartialShape,
-                             Tensor, FunctionRef, std::vector<int64_t>, std::vector<float>,
-                             std::vector<bool>, std::vector<std::string>, std::vector<DType>,
-                             std::vector<PartialShape>, std::vector<Tensor>,
-                             std::vector<FunctionRef>>;
+  using Value =
+      std::variant<std::monostate, int64_t, float, bool, std::string, DType, PartialShape, Tensor,
+                   FunctionRef, std::vector<int64_t>, std::vector<float>, std::vector<bool>,
+                   std::vector<std::string>, std::vector<DType>, std::vector<PartialShape>,
+                   std::vector<Tensor>, std::vector<FunctionRef>>;
   Value value;
 
   AttrValue() = default;
@@ -59,6 +60,8 @@ struct AttrValue {
   }
   // "int 3", "list(type) [DT_FLOAT, DT_INT32]": for messages and listings.
   std::string ToString() const;
+  // "int", "list(type)"…; "nothing" for an empty value. OpSchema::Attr::type uses the same words.
+  std::string_view TypeName() const;
 };
 
 // Same type and same value; tensors compare by dtype, shape and bytes.

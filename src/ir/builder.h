@@ -6,7 +6,9 @@
 //
 // Ops that touch a resource get control edges that keep program order: a write waits for the last
 // write and all reads since; a read waits for the last write (TensorFlow's automatic control
-// dependencies). Other stateful ops are ordered among themselves.
+// dependencies). Other stateful ops are ordered among themselves. What the graph holds already when
+// a builder is made counts as what came before. Two VarHandleOps with one shared_name are one
+// resource.
 //
 // Not thread safe.
 #pragma once
@@ -25,7 +27,7 @@ namespace slipway::ir {
 class GraphBuilder {
  public:
   // `graph` outlives the builder.
-  explicit GraphBuilder(Graph* graph) : graph_(graph) {}
+  explicit GraphBuilder(Graph* graph);
 
   Graph* graph() const { return graph_; }
   const Status& status() const { return status_; }
@@ -70,16 +72,18 @@ class GraphBuilder {
   };
 
  private:
-  void OrderEffects(Node* node);
-
   struct ResourceOrder {
     Node* last_write = nullptr;
     std::vector<Node*> reads_since;
   };
+  ResourceOrder& OrderOf(Output handle);
+  void OrderEffects(Node* node, bool add_edges);
+
   Graph* graph_;
   Status status_;
   std::string scope_;  // "a/b/" or ""
   std::map<std::pair<const Node*, int>, ResourceOrder> resources_;
+  std::map<std::pair<std::string, std::string>, Node*> named_;  // container, shared_name
   Node* last_stateful_ = nullptr;
 };
 

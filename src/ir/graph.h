@@ -46,6 +46,9 @@ class Node {
   const std::vector<Output>& inputs() const { return inputs_; }
   const Output& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   const std::vector<Node*>& control_inputs() const { return control_inputs_; }
+  // Nodes that have this one as an input or control input, one entry for each such edge, in no
+  // particular order.
+  const std::vector<Node*>& users() const { return users_; }
 
   int num_outputs() const { return static_cast<int>(dtypes_.size()); }
   DType dtype(int i) const { return dtypes_[static_cast<size_t>(i)]; }
@@ -86,6 +89,7 @@ class Node {
   std::string device_;
   std::vector<Output> inputs_;
   std::vector<Node*> control_inputs_;
+  std::vector<Node*> users_;
   AttrMap attrs_;
   std::vector<DType> dtypes_;
   std::vector<PartialShape> shapes_;
@@ -124,14 +128,13 @@ class Graph {
   Node* FindNode(std::string_view name) const;
 
   // Edits, for passes and readers. Inputs are checked by Validate, not here.
-  void SetInput(Node* node, int i, Output value) { node->inputs_[static_cast<size_t>(i)] = value; }
+  void SetInput(Node* node, int i, Output value);
   void AddControlInput(Node* node, Node* before);
-  void SetControlInputs(Node* node, std::vector<Node*> before) {
-    node->control_inputs_ = std::move(before);
-  }
-  void ReplaceUses(Output from, Output to);      // of data inputs, in the whole graph
-  void ReplaceControl(Node* from, Node* to);     // of control inputs; to may be null (drop)
-  void Remove(Node* node);                       // REQUIRES: nobody uses it
+  void SetControlInputs(Node* node, std::vector<Node*> before);
+  void ReplaceUses(Output from, Output to);   // of data inputs, in the whole graph
+  void ReplaceControl(Node* from, Node* to);  // of control inputs; to may be null (drop)
+  // Whoever still uses the node keeps an invalid input in its place (Validate finds it).
+  void Remove(Node* node);
 
   // A unique name that begins with `base`.
   std::string UniqueName(std::string_view base);
@@ -139,7 +142,8 @@ class Graph {
   // Nodes so that each stands behind its inputs and control inputs. INVALID_ARGUMENT names a node
   // on a cycle.
   StatusOr<std::vector<Node*>> TopologicalOrder() const;
-  // Infers dtypes and shapes of every node again, in topological order.
+  // Infers dtypes and shapes of every node again, in topological order. Nodes without a shape
+  // function (_Arg, calls, opaque nodes) keep the shapes they have.
   Status InferShapes();
   // Edges lead to nodes of this graph, dtypes fit, there is no cycle.
   Status Validate() const;
@@ -148,6 +152,7 @@ class Graph {
 
  private:
   struct Impl;
+  Node* Insert(NodeSpec spec, const OpSchema* schema);
   std::unique_ptr<Impl> impl_;
 };
 

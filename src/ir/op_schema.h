@@ -8,10 +8,17 @@
 //   {"MatMul", "a: T, b: T", "product: T",
 //    "transpose_a: bool = false, transpose_b: bool = false, T: numeric", kPure, MatMulShape}
 // An argument's type is a dtype ("int32"), a type attribute ("T"), a number of them ("N * T") or a
-// list attribute ("Tin"). After an attribute's type, "= value" is its default.
+// list attribute ("Tin").
+// An attribute's type is int, float, bool, string, type, shape, tensor, func or list(…) of one;
+// allowed values stand for the type ("T: {float32, int32}", "padding: {'SAME', 'VALID'}",
+// "T: list({…})"), where numeric, realnumeric, floating and index name common sets; "int >= 1" and
+// "list(type) >= 1" set a minimum. After that, "= value" is the default: 3, 0.5, true, 'text',
+// float32, [1, 2] for a list or shape, unknown for a shape of unknown rank.
+// tools/make_op_schemas.py prints these texts from TensorFlow's own registry.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,10 +34,12 @@ class ShapeContext;
 
 // What running the node does beside computing its outputs; decides what passes may move or drop.
 enum class Effect : uint8_t {
-  kPure,           // same inputs, same outputs; may be folded, shared and dropped
-  kReadsResource,  // depends on the state behind a resource input (ReadVariableOp)
-  kWritesResource, // changes it (AssignVariableOp); never dropped, program order kept
-  kStateful,       // any other effect or state (random, print, files, calls of stateful functions)
+  kPure,            // same inputs, same outputs; may be folded, shared and dropped
+  kReadsResource,   // depends on the state behind a resource input (ReadVariableOp)
+  kWritesResource,  // changes it (AssignVariableOp); never dropped, program order kept
+  kStateful,        // any other effect or state (print, files, calls of stateful functions)
+  kRandom,  // draws from a generator of its own: may be dropped, never shared or folded, and
+            // has no order among others
 };
 
 // Sets the outputs' shapes from what is known of the inputs. INVALID_ARGUMENT: the shapes can
@@ -57,10 +66,15 @@ struct OpSchema {
   };
   struct Attr {
     std::string name;
-    std::string type;            // "int", "float", "bool", "string", "type", "shape", "tensor",
-                                 // "func" or "list(…)" of them
+    std::string type;  // "int", "float", "bool", "string", "type", "shape", "tensor",
+                       // "func" or "list(…)" of them
     bool has_default = false;
     AttrValue default_value;
+    // Values it may have (elements, of a list); empty: any.
+    std::vector<DType> allowed_types;
+    std::vector<std::string> allowed_strings;
+    // Least value of an int, least length of a list.
+    std::optional<int64_t> minimum;
   };
 
   std::string name;

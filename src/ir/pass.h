@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pass: one change to a function, one file in ir/passes/. They run in the order of one visible
-// list (DefaultPasses). A pass knows nothing of devices and files; what must be computed is computed
-// by an Evaluate handed in, variables are read through a lookup handed in.
+// list (DefaultPasses). A pass knows nothing of devices and files; what must be computed is
+// computed by an Evaluate handed in, variables are read through a lookup handed in.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ struct Pass {
 // inline → freeze → fold → simplify → common subexpressions → fuse → prune, each a file.
 std::span<const Pass> DefaultPasses();
 
-Status RunPasses(Function& function, const PassContext& context,
-                 std::span<const Pass> passes, std::vector<PassReport>* reports = nullptr);
+Status RunPasses(Function& function, const PassContext& context, std::span<const Pass> passes,
+                 std::vector<PassReport>* reports = nullptr);
 
 }  // namespace slipway::ir

@@ -25,7 +25,9 @@ class ShapeContext {
   // StridedSlice of shapes as far as known: -1 where an element is not.
   std::optional<std::vector<int64_t>> input_as_shape(int i) const;
 
-  void set_output(int i, PartialShape shape) { outputs_[static_cast<size_t>(i)] = std::move(shape); }
+  void set_output(int i, PartialShape shape) {
+    outputs_[static_cast<size_t>(i)] = std::move(shape);
+  }
   // The input's shape if it has this rank or none; INVALID_ARGUMENT names input, shape and rank.
   StatusOr<PartialShape> InputOfRank(int i, int rank) const;
   // INVALID_ARGUMENT with "op 'name': " in front.
@@ -36,12 +38,13 @@ class ShapeContext {
   std::vector<PartialShape>& outputs_;
 };
 
-// NumPy broadcasting of two shapes as far as known; INVALID_ARGUMENT "Incompatible shapes: … vs. …".
+// NumPy broadcasting of two shapes as far as known; INVALID_ARGUMENT "Incompatible shapes: … vs.
+// …".
 StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
 
 // Shape functions that many ops share.
 Status ScalarShape(ShapeContext& c);
-Status UnchangedShape(ShapeContext& c);       // output 0 as input 0
+Status UnchangedShape(ShapeContext& c);  // output 0 as input 0
 Status BroadcastBinaryShape(ShapeContext& c);
 Status NoOutputs(ShapeContext& c);
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/ops/families.h"
+
+namespace slipway::ir {
+
+std::span<const std::span<const OpSchemaText>> AllOpFamilies() {
+  static const std::span<const OpSchemaText> families[] = {
+      ElementwiseOps(), MatMulOps(), NnOps(),       ReductionOps(), ArrayOps(),  SlicingOps(),
+      GatherOps(),      RandomOps(), ResourceOps(), IoOps(),        StringOps(), ControlOps()};
+  return families;
+}
+
+}  // namespace slipway::ir

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of op schemas, one a family. A new op is a row in one of them; a new family is a
+// function here and a line in all.cc.
+#pragma once
+
+#include <span>
+
+#include "ir/op_schema.h"
+
+namespace slipway::ir {
+
+std::span<const OpSchemaText> ElementwiseOps();
+std::span<const OpSchemaText> MatMulOps();
+std::span<const OpSchemaText> NnOps();
+std::span<const OpSchemaText> ReductionOps();
+std::span<const OpSchemaText> ArrayOps();
+std::span<const OpSchemaText> SlicingOps();
+std::span<const OpSchemaText> GatherOps();
+std::span<const OpSchemaText> RandomOps();
+std::span<const OpSchemaText> ResourceOps();
+std::span<const OpSchemaText> IoOps();
+std::span<const OpSchemaText> StringOps();
+std::span<const OpSchemaText> ControlOps();
+
+// Every table.
+std::span<const std::span<const OpSchemaText>> AllOpFamilies();
+
+}  // namespace slipway::ir
