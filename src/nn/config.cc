@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/config.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace slipway::nn {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+template <typename E>
+using NameTable = std::vector<std::pair<const char*, E>>;
+
+const NameTable<Activation>& ActivationNames() {
+  static const NameTable<Activation> names = {
+      {"linear", Activation::kLinear},         {"relu", Activation::kRelu},
+      {"relu6", Activation::kRelu6},           {"elu", Activation::kElu},
+      {"selu", Activation::kSelu},             {"leaky_relu", Activation::kLeakyRelu},
+      {"sigmoid", Activation::kSigmoid},       {"tanh", Activation::kTanh},
+      {"softmax", Activation::kSoftmax},       {"log_softmax", Activation::kLogSoftmax},
+      {"softplus", Activation::kSoftplus},     {"softsign", Activation::kSoftsign},
+      {"exponential", Activation::kExponential}, {"silu", Activation::kSilu},
+      {"swish", Activation::kSilu},
+  };
+  return names;
+}
+
+const NameTable<Reduction>& ReductionNames() {
+  static const NameTable<Reduction> names = {
+      {"sum_over_batch_size", Reduction::kSumOverBatchSize},
+      {"sum", Reduction::kSum},
+      {"mean_with_sample_weight", Reduction::kMeanWithSampleWeight},
+      {"none", Reduction::kNone},
+  };
+  return names;
+}
+
+const NameTable<Initializer::Mode>& ModeNames() {
+  static const NameTable<Initializer::Mode> names = {
+      {"fan_in", Initializer::Mode::kFanIn},
+      {"fan_out", Initializer::Mode::kFanOut},
+      {"fan_avg", Initializer::Mode::kFanAvg},
+  };
+  return names;
+}
+
+const NameTable<Initializer::Distribution>& DistributionNames() {
+  using D = Initializer::Distribution;
+  static const NameTable<D> names = {
+      {"truncated_normal", D::kTruncatedNormal},
+      {"untruncated_normal", D::kUntruncatedNormal},
+      {"uniform", D::kUniform},
+  };
+  return names;
+}
+
+template <typename E>
+std::string NameOf(const NameTable<E>& names, E value) {
+  for (const auto& [name, candidate] : names) {
+    if (candidate == value) return name;
+  }
+  return "";
+}
+
+template <typename E>
+std::vector<std::string> NamesIn(const NameTable<E>& names) {
+  std::vector<std::string> out;
+  for (const auto& entry : names) out.push_back(entry.first);
+  return out;
+}
+
+std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
+  std::string out;
+  if (auto nearest = NearestWord(word, known)) out = StrCat("; did you mean '", *nearest, "'?");
+  return out;
+}
+
+struct InitializerEntry {
+  std::vector<const char*> names;
+  Initializer (*make)();
+};
+const std::vector<InitializerEntry>& InitializerClasses() {
+  namespace I = initializers;
+  static const std::vector<InitializerEntry> classes = {
+      {{"Zeros", "zeros", "zero"}, [] { return I::Zeros(); }},
+      {{"Ones", "ones", "one"}, [] { return I::Ones(); }},
+      {{"Constant", "constant"}, [] { return I::Constant(0); }},
+      {{"RandomUniform", "random_uniform", "uniform"}, [] { return I::RandomUniform(); }},
+      {{"RandomNormal", "random_normal", "normal"}, [] { return I::RandomNormal(); }},
+      {{"TruncatedNormal", "truncated_normal"}, [] { return I::TruncatedNormal(); }},
+      {{"VarianceScaling", "variance_scaling"}, [] { return I::VarianceScaling(); }},
+      {{"GlorotUniform", "glorot_uniform"}, [] { return I::GlorotUniform(); }},
+      {{"GlorotNormal", "glorot_normal"}, [] { return I::GlorotNormal(); }},
+      {{"HeUniform", "he_uniform"}, [] { return I::HeUniform(); }},
+      {{"HeNormal", "he_normal"}, [] { return I::HeNormal(); }},
+      {{"LecunUniform", "lecun_uniform"}, [] { return I::LecunUniform(); }},
+      {{"LecunNormal", "lecun_normal"}, [] { return I::LecunNormal(); }},
+  };
+  return classes;
+}
+
+// The numbers of an initialiser under the keys of its class.
+struct NumberKey {
+  const char* key;
+  double Initializer::*member;
+};
+std::vector<NumberKey> NumberKeys(const Initializer& init) {
+  using K = Initializer::Kind;
+  if (init.class_name == "Constant") return {{"value", &Initializer::a}};
+  if (init.class_name == "VarianceScaling") return {{"scale", &Initializer::a}};
+  if (init.kind == K::kUniform) return {{"minval", &Initializer::a}, {"maxval", &Initializer::b}};
+  if (init.kind == K::kNormal || init.kind == K::kTruncatedNormal) {
+    return {{"mean", &Initializer::a}, {"stddev", &Initializer::b}};
+  }
+  return {};
+}
+
+OrderedJson WriteInitializer(const Initializer& init) {
+  OrderedJson config = OrderedJson::object();
+  for (const NumberKey& number : NumberKeys(init)) config[number.key] = init.*number.member;
+  if (init.class_name == "VarianceScaling") {
+    config["mode"] = NameOf(ModeNames(), init.mode);
+    config["distribution"] = NameOf(DistributionNames(), init.distribution);
+  }
+  if (init.kind != Initializer::Kind::kConstant) {
+    config["seed"] = init.seed ? OrderedJson(*init.seed) : OrderedJson(nullptr);
+  }
+  return {{"module", "keras.initializers"},
+          {"class_name", init.class_name},
+          {"config", config},
+          {"registered_name", nullptr}};
+}
+
+class FieldWriter final : public FieldVisitor {
+ public:
+  OrderedJson out = OrderedJson::object();
+  void operator()(const char* key, bool* v) override { out[key] = *v; }
+  void operator()(const char* key, int* v) override { out[key] = *v; }
+  void operator()(const char* key, int64_t* v) override { out[key] = *v; }
+  void operator()(const char* key, double* v) override { out[key] = *v; }
+  void operator()(const char* key, std::string* v) override { out[key] = *v; }
+  void operator()(const char* key, std::optional<int64_t>* v) override {
+    out[key] = *v ? OrderedJson(**v) : OrderedJson(nullptr);
+  }
+  void operator()(const char* key, std::optional<double>* v) override {
+    out[key] = *v ? OrderedJson(**v) : OrderedJson(nullptr);
+  }
+  void operator()(const char* key, Activation* v) override { out[key] = ActivationName(*v); }
+  void operator()(const char* key, Initializer* v) override { out[key] = WriteInitializer(*v); }
+  void operator()(const char* key, Reduction* v) override {
+    out[key] = NameOf(ReductionNames(), *v);
+  }
+  void operator()(const char* key, DType* v) override { out[key] = DTypeName(*v); }
+  void operator()(const char* key, PartialShape* v) override {
+    OrderedJson dims = OrderedJson::array();
+    for (int i = 0; i < v->rank(); ++i) {
+      dims.push_back(v->dim(i) < 0 ? OrderedJson(nullptr) : OrderedJson(v->dim(i)));
+    }
+    out[key] = dims;
+  }
+  void Fixed(const char* key, const char* json) override { out[key] = OrderedJson::parse(json); }
+};
+
+class KeyLister final : public FieldVisitor {
+ public:
+  std::vector<std::string> keys;
+  void operator()(const char* key, bool*) override { keys.push_back(key); }
+  void operator()(const char* key, int*) override { keys.push_back(key); }
+  void operator()(const char* key, int64_t*) override { keys.push_back(key); }
+  void operator()(const char* key, double*) override { keys.push_back(key); }
+  void operator()(const char* key, std::string*) override { keys.push_back(key); }
+  void operator()(const char* key, std::optional<int64_t>*) override { keys.push_back(key); }
+  void operator()(const char* key, std::optional<double>*) override { keys.push_back(key); }
+  void operator()(const char* key, Activation*) override { keys.push_back(key); }
+  void operator()(const char* key, Initializer*) override { keys.push_back(key); }
+  void operator()(const char* key, Reduction*) override { keys.push_back(key); }
+  void operator()(const char* key, DType*) override { keys.push_back(key); }
+  void operator()(const char* key, PartialShape*) override { keys.push_back(key); }
+  void Fixed(const char*, const char*) override {}
+};
+
+class FieldReader final : public FieldVisitor {
+ public:
+  FieldReader(const Json& in, const char* class_name, ConfigProblem* problem)
+      : in_(in), class_name_(class_name), problem_(problem) {}
+
+  Status status;
+
+  void operator()(const char* key, bool* v) override {
+    if (const Json* j = Find(key)) {
+      j->is_boolean() ? void(*v = j->get<bool>()) : Wrong(key, *j, "true or false");
+    }
+  }
+  void operator()(const char* key, int* v) override {
+    int64_t wide = *v;
+    (*this)(key, &wide);
+    *v = static_cast<int>(wide);
+  }
+  void operator()(const char* key, int64_t* v) override {
+    if (const Json* j = Find(key)) ReadInt(key, *j, v);
+  }
+  void operator()(const char* key, double* v) override {
+    if (const Json* j = Find(key)) {
+      j->is_number() ? void(*v = j->get<double>()) : Wrong(key, *j, "a number");
+    }
+  }
+  void operator()(const char* key, std::string* v) override {
+    if (const Json* j = Find(key)) {
+      j->is_string() ? void(*v = j->get<std::string>()) : Wrong(key, *j, "a text");
+    }
+  }
+  void operator()(const char* key, std::optional<int64_t>* v) override {
+    const Json* j = Find(key);
+    if (j == nullptr) return;
+    v->reset();
+    if (j->is_null()) return;
+    int64_t value = 0;
+    if (ReadInt(key, *j, &value)) *v = value;
+  }
+  void operator()(const char* key, std::optional<double>* v) override {
+    const Json* j = Find(key);
+    if (j == nullptr) return;
+    v->reset();
+    if (j->is_null()) return;
+    j->is_number() ? void(*v = j->get<double>()) : Wrong(key, *j, "a number or null");
+  }
+  void operator()(const char* key, Activation* v) override {
+    if (const Json* j = Find(key)) {
+      if (j->is_null()) {
+        *v = Activation::kLinear;
+      } else {
+        ReadName(key, *j, ActivationNames(), "activation", v);
+      }
+    }
+  }
+  void operator()(const char* key, Reduction* v) override {
+    if (const Json* j = Find(key)) {
+      if (j->is_null()) {
+        *v = Reduction::kNone;
+      } else {
+        ReadName(key, *j, ReductionNames(), "reduction", v);
+      }
+    }
+  }
+  void operator()(const char* key, DType* v) override {
+    const Json* j = Find(key);
+    if (j == nullptr) return;
+    std::optional<DType> dtype;
+    if (j->is_string()) dtype = ParseDType(j->get<std::string>());
+    dtype ? void(*v = *dtype) : Wrong(key, *j, "a dtype such as \"float32\"");
+  }
+  void operator()(const char* key, PartialShape* v) override {
+    const Json* j = Find(key);
+    if (j == nullptr || j->is_null()) return;
+    std::vector<int64_t> dims;
+    bool fits = j->is_array();
+    for (size_t i = 0; fits && i < j->size(); ++i) {
+      const Json& dim = (*j)[i];
+      fits = dim.is_null() || (dim.is_number_integer() && dim.get<int64_t>() >= 0);
+      if (fits) dims.push_back(dim.is_null() ? -1 : dim.get<int64_t>());
+    }
+    fits ? void(*v = PartialShape(dims)) : Wrong(key, *j, "a list of sizes such as [null, 28, 28]");
+  }
+  void operator()(const char* key, Initializer* v) override {
+    if (const Json* j = Find(key)) ReadInitializer(key, *j, v);
+  }
+  void Fixed(const char* key, const char* json) override {
+    fixed_.push_back(key);
+    auto it = in_.find(key);
+    if (it == in_.end() || *it == Json::parse(json)) return;
+    Fail(key, Code::kUnimplemented,
+         StrCat(class_name_, ": '", key, "' is ", it->dump(), "; only ", json, " is supported"));
+  }
+
+  void CheckUnknown() {
+    for (const auto& [key, value] : in_.items()) {
+      if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) continue;
+      if (std::find(fixed_.begin(), fixed_.end(), key) != fixed_.end()) continue;
+      Fail(key, Code::kInvalidArgument,
+           StrCat(class_name_, " has no key '", key, "'", Suggestion(key, keys_),
+                  " It takes: ", StrJoin(keys_, ", ")));
+    }
+  }
+  void Fail(std::string key, Code code, std::string message) {
+    if (!status.ok()) return;
+    status = Status(code, std::move(message));
+    if (problem_ != nullptr) problem_->key = std::move(key);
+  }
+
+ private:
+  const Json* Find(const char* key) {
+    keys_.push_back(key);
+    auto it = in_.find(key);
+    return it == in_.end() ? nullptr : &*it;
+  }
+  void Wrong(const char* key, const Json& seen, std::string_view wanted) {
+    Fail(key, Code::kInvalidArgument,
+         StrCat(class_name_, ": '", key, "' must be ", wanted, ", got ", seen.dump()));
+  }
+  bool ReadInt(const char* key, const Json& j, int64_t* v) {
+    if (j.is_number_integer()) return *v = j.get<int64_t>(), true;
+    Wrong(key, j, "an integer");
+    return false;
+  }
+  template <typename E>
+  void ReadName(const char* key, const Json& j, const NameTable<E>& names, const char* what, E* v) {
+    std::string name = j.is_string() ? j.get<std::string>() : j.dump();
+    for (const auto& [candidate, value] : names) {
+      if (name == candidate) return void(*v = value);
+    }
+    std::vector<std::string> known = NamesIn(names);
+    Fail(key, Code::kInvalidArgument,
+         StrCat(class_name_, ": unknown ", what, " '", name, "'", Suggestion(name, known),
+                " There are: ", StrJoin(known, ", ")));
+  }
+  void ReadInitializer(const char* key, const Json& j, Initializer* v) {
+    std::string name = j.is_string()  ? j.get<std::string>()
+                       : j.is_object() ? j.value("class_name", std::string())
+                                       : j.dump();
+    std::vector<std::string> known;
+    for (const InitializerEntry& entry : InitializerClasses()) {
+      known.push_back(entry.names[0]);
+      for (const char* candidate : entry.names) {
+        if (name != candidate) continue;
+        *v = entry.make();
+        if (j.is_object() && j.contains("config")) ReadInitializerConfig(key, j["config"], v);
+        return;
+      }
+    }
+    Fail(key, Code::kInvalidArgument,
+         StrCat(class_name_, ": unknown initializer '", name, "' for '", key, "'",
+                Suggestion(name, known), " There are: ", StrJoin(known, ", ")));
+  }
+  void ReadInitializerConfig(const char* key, const Json& config, Initializer* v) {
+    if (!config.is_object()) return Wrong(key, config, "an initializer's config");
+    for (const NumberKey& number : NumberKeys(*v)) {
+      if (!config.contains(number.key)) continue;
+      if (!config[number.key].is_number()) return Wrong(number.key, config[number.key], "a number");
+      v->*number.member = config[number.key].get<double>();
+    }
+    if (v->class_name == "VarianceScaling") {
+      if (config.contains("mode")) ReadName(key, config["mode"], ModeNames(), "mode", &v->mode);
+      if (config.contains("distribution")) {
+        ReadName(key, config["distribution"], DistributionNames(), "distribution",
+                 &v->distribution);
+      }
+    }
+    if (config.contains("seed") && config["seed"].is_number_integer()) {
+      v->seed = config["seed"].get<int64_t>();
+    }
+  }
+
+  const Json& in_;
+  const char* class_name_;
+  ConfigProblem* problem_;
+  std::vector<std::string> keys_;
+  std::vector<std::string> fixed_;
+};
+
+StatusOr<Json> Parse(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    return InvalidArgumentError(StrCat("A config must be JSON, got ", Quoted(text)));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string_view ActivationName(Activation activation) {
+  for (const auto& [name, candidate] : ActivationNames()) {
+    if (candidate == activation) return name;
+  }
+  return "linear";
+}
+
+Status ReadFields(std::string_view config_json, Configurable* object, ConfigProblem* problem) {
+  ASSIGN_OR_RETURN(Json json, Parse(config_json));
+  if (!json.is_object()) {
+    return InvalidArgumentError(StrCat(object->class_name(),
+                                       ": the settings must be a map of keys to values, got ",
+                                       Quoted(json.dump())));
+  }
+  FieldReader reader(json, object->class_name(), problem);
+  object->Fields(reader);
+  reader.CheckUnknown();
+  if (reader.status.ok()) {
+    if (auto wrong = object->Check()) {
+      reader.Fail(wrong->key, Code::kInvalidArgument,
+                  StrCat(object->class_name(), ": ", wrong->what));
+    }
+  }
+  return reader.status;
+}
+
+std::string WriteFields(Configurable* object) {
+  FieldWriter writer;
+  object->Fields(writer);
+  return writer.out.dump();
+}
+
+std::string WriteConfig(Configurable* object, std::string_view module) {
+  FieldWriter writer;
+  object->Fields(writer);
+  OrderedJson out = {{"module", module},
+                     {"class_name", object->class_name()},
+                     {"config", writer.out},
+                     {"registered_name", nullptr}};
+  return out.dump();
+}
+
+std::vector<std::string> FieldKeys(Configurable* object) {
+  KeyLister lister;
+  object->Fields(lister);
+  return lister.keys;
+}
+
+StatusOr<Envelope> ParseEnvelope(std::string_view text) {
+  ASSIGN_OR_RETURN(Json json, Parse(text));
+  if (json.is_string()) return Envelope{json.get<std::string>(), "{}"};
+  if (!json.is_object() || !json.contains("class_name") || !json["class_name"].is_string()) {
+    return InvalidArgumentError(
+        StrCat("A config must be a name or have \"class_name\" and \"config\", got ",
+               Quoted(text)));
+  }
+  std::string config = json.contains("config") ? json["config"].dump() : "{}";
+  return Envelope{json["class_name"].get<std::string>(), std::move(config)};
+}
+
+StatusOr<SequentialConfig> ParseSequential(std::string_view text) {
+  ASSIGN_OR_RETURN(Json json, Parse(text));
+  if (json.is_object() && json.contains("class_name")) {
+    if (json["class_name"] != "Sequential") {
+      return UnimplementedError(StrCat("The config describes a ", json["class_name"].dump(),
+                                       "; only Sequential models are supported"));
+    }
+    Json inner = json.value("config", Json());
+    json = std::move(inner);
+  }
+  if (!json.is_object() || !json.contains("layers") || !json["layers"].is_array()) {
+    return InvalidArgumentError("A Sequential model's config needs a list \"layers\"");
+  }
+  SequentialConfig out;
+  if (json.contains("name") && json["name"].is_string()) out.name = json["name"];
+  for (const Json& layer : json["layers"]) out.layers.push_back(layer.dump());
+  return out;
+}
+
+Status UnknownClass(std::string_view kind, std::string_view name,
+                    const std::vector<std::string>& known) {
+  return InvalidArgumentError(StrCat("Unknown ", kind, " '", name, "'", Suggestion(name, known),
+                                     " There are: ", StrJoin(known, ", ")));
+}
+
+}  // namespace slipway::nn
