@@ -18,13 +18,20 @@ using NameTable = std::vector<std::pair<const char*, E>>;
 
 const NameTable<Activation>& ActivationNames() {
   static const NameTable<Activation> names = {
-      {"linear", Activation::kLinear},         {"relu", Activation::kRelu},
-      {"relu6", Activation::kRelu6},           {"elu", Activation::kElu},
-      {"selu", Activation::kSelu},             {"leaky_relu", Activation::kLeakyRelu},
-      {"sigmoid", Activation::kSigmoid},       {"tanh", Activation::kTanh},
-      {"softmax", Activation::kSoftmax},       {"log_softmax", Activation::kLogSoftmax},
-      {"softplus", Activation::kSoftplus},     {"softsign", Activation::kSoftsign},
-      {"exponential", Activation::kExponential}, {"silu", Activation::kSilu},
+      {"linear", Activation::kLinear},
+      {"relu", Activation::kRelu},
+      {"relu6", Activation::kRelu6},
+      {"elu", Activation::kElu},
+      {"selu", Activation::kSelu},
+      {"leaky_relu", Activation::kLeakyRelu},
+      {"sigmoid", Activation::kSigmoid},
+      {"tanh", Activation::kTanh},
+      {"softmax", Activation::kSoftmax},
+      {"log_softmax", Activation::kLogSoftmax},
+      {"softplus", Activation::kSoftplus},
+      {"softsign", Activation::kSoftsign},
+      {"exponential", Activation::kExponential},
+      {"silu", Activation::kSilu},
       {"swish", Activation::kSilu},
   };
   return names;
@@ -319,7 +326,7 @@ class FieldReader final : public FieldVisitor {
                 " There are: ", StrJoin(known, ", ")));
   }
   void ReadInitializer(const char* key, const Json& j, Initializer* v) {
-    std::string name = j.is_string()  ? j.get<std::string>()
+    std::string name = j.is_string()   ? j.get<std::string>()
                        : j.is_object() ? j.value("class_name", std::string())
                                        : j.dump();
     std::vector<std::string> known;
@@ -424,9 +431,8 @@ StatusOr<Envelope> ParseEnvelope(std::string_view text) {
   ASSIGN_OR_RETURN(Json json, Parse(text));
   if (json.is_string()) return Envelope{json.get<std::string>(), "{}"};
   if (!json.is_object() || !json.contains("class_name") || !json["class_name"].is_string()) {
-    return InvalidArgumentError(
-        StrCat("A config must be a name or have \"class_name\" and \"config\", got ",
-               Quoted(text)));
+    return InvalidArgumentError(StrCat(
+        "A config must be a name or have \"class_name\" and \"config\", got ", Quoted(text)));
   }
   std::string config = json.contains("config") ? json["config"].dump() : "{}";
   return Envelope{json["class_name"].get<std::string>(), std::move(config)};

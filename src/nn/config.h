@@ -22,9 +22,9 @@ namespace slipway::nn {
 // A kind of object by its names, and how to make one with default settings.
 template <typename T>
 struct ClassEntry {
-  const char* class_name;             // "SparseCategoricalCrossentropy"
-  std::vector<const char*> aliases;   // "sparse_categorical_crossentropy"
-  const char* main_key;               // the key that a bare value stands for, or null
+  const char* class_name;            // "SparseCategoricalCrossentropy"
+  std::vector<const char*> aliases;  // "sparse_categorical_crossentropy"
+  const char* main_key;              // the key that a bare value stands for, or null
   std::function<std::shared_ptr<T>()> make;
 };
 

@@ -13,9 +13,9 @@ void Dense::Fields(FieldVisitor& visit) {
   visit("use_bias", &use_bias_);
   visit("kernel_initializer", &kernel_initializer_);
   visit("bias_initializer", &bias_initializer_);
-  for (const char* key : {"kernel_regularizer", "bias_regularizer", "activity_regularizer",
-                          "kernel_constraint", "bias_constraint", "quantization_config",
-                          "lora_rank", "lora_alpha"}) {
+  for (const char* key :
+       {"kernel_regularizer", "bias_regularizer", "activity_regularizer", "kernel_constraint",
+        "bias_constraint", "quantization_config", "lora_rank", "lora_alpha"}) {
     visit.Fixed(key, "null");
   }
 }

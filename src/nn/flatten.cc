@@ -13,9 +13,9 @@ void Flatten::Fields(FieldVisitor& visit) {
 
 std::optional<Configurable::Problem> Flatten::Check() const {
   if (data_format_ == "channels_last" || data_format_ == "channels_first") return std::nullopt;
-  return Problem{"data_format",
-                 StrCat("'data_format' must be channels_last or channels_first, got '",
-                        data_format_, "'")};
+  return Problem{
+      "data_format",
+      StrCat("'data_format' must be channels_last or channels_first, got '", data_format_, "'")};
 }
 
 ir::Output Flatten::Call(CallContext& c, ir::Output x) const {

@@ -18,25 +18,35 @@ Initializer Ones() { return {.class_name = "Ones", .a = 1}; }
 Initializer Constant(double value) { return {.class_name = "Constant", .a = value}; }
 
 Initializer RandomUniform(double minval, double maxval, std::optional<int64_t> seed) {
-  return {.class_name = "RandomUniform", .kind = Kind::kUniform, .a = minval, .b = maxval,
+  return {.class_name = "RandomUniform",
+          .kind = Kind::kUniform,
+          .a = minval,
+          .b = maxval,
           .seed = seed};
 }
 
 Initializer RandomNormal(double mean, double stddev, std::optional<int64_t> seed) {
-  return {.class_name = "RandomNormal", .kind = Kind::kNormal, .a = mean, .b = stddev,
-          .seed = seed};
+  return {
+      .class_name = "RandomNormal", .kind = Kind::kNormal, .a = mean, .b = stddev, .seed = seed};
 }
 
 Initializer TruncatedNormal(double mean, double stddev, std::optional<int64_t> seed) {
-  return {.class_name = "TruncatedNormal", .kind = Kind::kTruncatedNormal, .a = mean, .b = stddev,
+  return {.class_name = "TruncatedNormal",
+          .kind = Kind::kTruncatedNormal,
+          .a = mean,
+          .b = stddev,
           .seed = seed};
 }
 
 namespace {
 Initializer Scaled(const char* name, double scale, Mode mode, Distribution distribution,
                    std::optional<int64_t> seed) {
-  return {.class_name = name, .kind = Kind::kVarianceScaling, .a = scale, .mode = mode,
-          .distribution = distribution, .seed = seed};
+  return {.class_name = name,
+          .kind = Kind::kVarianceScaling,
+          .a = scale,
+          .mode = mode,
+          .distribution = distribution,
+          .seed = seed};
 }
 }  // namespace
 
@@ -74,9 +84,12 @@ constexpr double kTruncatedStddev = 0.87962566103423978;
 double FanOf(const Initializer& initializer, const Shape& shape) {
   Fans fans = ComputeFans(shape);
   switch (initializer.mode) {
-    case Initializer::Mode::kFanIn: return std::max(1.0, fans.in);
-    case Initializer::Mode::kFanOut: return std::max(1.0, fans.out);
-    case Initializer::Mode::kFanAvg: return std::max(1.0, (fans.in + fans.out) / 2);
+    case Initializer::Mode::kFanIn:
+      return std::max(1.0, fans.in);
+    case Initializer::Mode::kFanOut:
+      return std::max(1.0, fans.out);
+    case Initializer::Mode::kFanAvg:
+      return std::max(1.0, (fans.in + fans.out) / 2);
   }
   return 1;
 }

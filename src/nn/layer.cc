@@ -64,7 +64,10 @@ const std::vector<ClassEntry<Layer>>& LayerClasses() {
       {"Flatten", {"flatten"}, nullptr, [] { return std::make_shared<Flatten>(); }},
       {"Dense", {"dense"}, "units", [] { return std::make_shared<Dense>(); }},
       {"Dropout", {"dropout"}, "rate", [] { return std::make_shared<Dropout>(); }},
-      {"Activation", {"activation"}, "activation", [] { return std::make_shared<ActivationLayer>(); }},
+      {"Activation",
+       {"activation"},
+       "activation",
+       [] { return std::make_shared<ActivationLayer>(); }},
       {"Rescaling", {"rescaling"}, "scale", [] { return std::make_shared<Rescaling>(); }},
   };
   return classes;
@@ -81,20 +84,34 @@ ir::Output AsFloat(ir::GraphBuilder& b, ir::Output x) {
 
 ir::Output Activate(ir::GraphBuilder& b, Activation activation, ir::Output x) {
   switch (activation) {
-    case Activation::kLinear: return x;
-    case Activation::kRelu: return b.Op("Relu", {x});
-    case Activation::kRelu6: return b.Op("Relu6", {x});
-    case Activation::kElu: return b.Op("Elu", {x});
-    case Activation::kSelu: return b.Op("Selu", {x});
-    case Activation::kLeakyRelu: return b.Op("LeakyRelu", {x}, {{"alpha", 0.2f}});
-    case Activation::kSigmoid: return b.Op("Sigmoid", {x});
-    case Activation::kTanh: return b.Op("Tanh", {x});
-    case Activation::kSoftmax: return b.Op("Softmax", {x});
-    case Activation::kLogSoftmax: return b.Op("LogSoftmax", {x});
-    case Activation::kSoftplus: return b.Op("Softplus", {x});
-    case Activation::kSoftsign: return b.Op("Softsign", {x});
-    case Activation::kExponential: return b.Op("Exp", {x});
-    case Activation::kSilu: return b.Op("Mul", {x, b.Op("Sigmoid", {x})});
+    case Activation::kLinear:
+      return x;
+    case Activation::kRelu:
+      return b.Op("Relu", {x});
+    case Activation::kRelu6:
+      return b.Op("Relu6", {x});
+    case Activation::kElu:
+      return b.Op("Elu", {x});
+    case Activation::kSelu:
+      return b.Op("Selu", {x});
+    case Activation::kLeakyRelu:
+      return b.Op("LeakyRelu", {x}, {{"alpha", 0.2f}});
+    case Activation::kSigmoid:
+      return b.Op("Sigmoid", {x});
+    case Activation::kTanh:
+      return b.Op("Tanh", {x});
+    case Activation::kSoftmax:
+      return b.Op("Softmax", {x});
+    case Activation::kLogSoftmax:
+      return b.Op("LogSoftmax", {x});
+    case Activation::kSoftplus:
+      return b.Op("Softplus", {x});
+    case Activation::kSoftsign:
+      return b.Op("Softsign", {x});
+    case Activation::kExponential:
+      return b.Op("Exp", {x});
+    case Activation::kSilu:
+      return b.Op("Mul", {x, b.Op("Sigmoid", {x})});
   }
   return x;
 }

@@ -55,8 +55,7 @@ class SparseCategoricalCrossentropy final : public Loss {
     }
     bool flat = logits.valid() && logits.shape().rank() == 2 && labels.shape().rank() == 1;
     if (!flat) labels = b.Op("Reshape", {labels, b.Int32Vector({-1})});
-    ir::Output values =
-        b.Op("SparseSoftmaxCrossEntropyWithLogits", {AsRows(b, logits), labels});
+    ir::Output values = b.Op("SparseSoftmaxCrossEntropyWithLogits", {AsRows(b, logits), labels});
     return y_pred.shape().rank() <= 2 ? values : ShapedAs(b, values, y_pred);
   }
 
@@ -80,8 +79,8 @@ class SparseCategoricalCrossentropy final : public Loss {
   // Flat values in the shape of `like` without its last axis.
   static ir::Output ShapedAs(ir::GraphBuilder& b, ir::Output values, ir::Output like) {
     ir::Output shape = b.Op("Shape", {like});
-    ir::Output wanted = b.Op("StridedSlice", {shape, b.Int32Vector({0}), b.Int32Vector({-1}),
-                                              b.Int32Vector({1})});
+    ir::Output wanted =
+        b.Op("StridedSlice", {shape, b.Int32Vector({0}), b.Int32Vector({-1}), b.Int32Vector({1})});
     return b.Op("Reshape", {values, wanted});
   }
 };
@@ -109,12 +108,12 @@ class CategoricalCrossentropy final : public Loss {
     if (!predictions.valid() || !labels.valid()) return {};
     Logits found = FindLogits(predictions, from_logits_);
     if (!found.are_logits) return FromProbabilities(b, labels, predictions);
-    ir::Output values = b.Op("SoftmaxCrossEntropyWithLogits",
-                             {AsRows(b, found.value), AsRows(b, labels)});
+    ir::Output values =
+        b.Op("SoftmaxCrossEntropyWithLogits", {AsRows(b, found.value), AsRows(b, labels)});
     if (predictions.shape().rank() <= 2) return values;
     ir::Output shape = b.Op("Shape", {predictions});
-    ir::Output leading = b.Op("StridedSlice", {shape, b.Int32Vector({0}), b.Int32Vector({-1}),
-                                               b.Int32Vector({1})});
+    ir::Output leading =
+        b.Op("StridedSlice", {shape, b.Int32Vector({0}), b.Int32Vector({-1}), b.Int32Vector({1})});
     return b.Op("Reshape", {values, leading});
   }
 
@@ -127,9 +126,10 @@ class CategoricalCrossentropy final : public Loss {
     int rank = labels.shape().rank();
     int64_t classes = rank > 0 ? labels.shape().dim(rank - 1) : -1;
     if (classes < 1) {
-      b.Fail(InvalidArgumentError(StrCat("categorical_crossentropy with label smoothing needs the "
-                                         "number of classes, labels are ",
-                                         labels.shape().ToString())));
+      b.Fail(
+          InvalidArgumentError(StrCat("categorical_crossentropy with label smoothing needs the "
+                                      "number of classes, labels are ",
+                                      labels.shape().ToString())));
       return {};
     }
     float keep = static_cast<float>(1.0 - label_smoothing_);
@@ -193,11 +193,17 @@ ir::Output Loss::Build(ir::GraphBuilder& b, ir::Output y_true, ir::Output y_pred
 
 const std::vector<ClassEntry<Loss>>& LossClasses() {
   static const std::vector<ClassEntry<Loss>> classes = {
-      {"SparseCategoricalCrossentropy", {"sparse_categorical_crossentropy"}, nullptr,
+      {"SparseCategoricalCrossentropy",
+       {"sparse_categorical_crossentropy"},
+       nullptr,
        [] { return std::make_shared<SparseCategoricalCrossentropy>(); }},
-      {"CategoricalCrossentropy", {"categorical_crossentropy"}, nullptr,
+      {"CategoricalCrossentropy",
+       {"categorical_crossentropy"},
+       nullptr,
        [] { return std::make_shared<CategoricalCrossentropy>(); }},
-      {"MeanSquaredError", {"mean_squared_error", "mse", "MSE"}, nullptr,
+      {"MeanSquaredError",
+       {"mean_squared_error", "mse", "MSE"},
+       nullptr,
        [] { return std::make_shared<MeanSquaredError>(); }},
   };
   return classes;

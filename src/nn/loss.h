@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/builder.h"
 #include "nn/config.h"
 #include "nn/fields.h"
 #include "slipway/losses.h"

@@ -39,8 +39,7 @@ class BinaryAccuracy final : public Metric {
   }
   ir::Output Values(ir::GraphBuilder& b, ir::Output y_true, ir::Output y_pred) const override {
     auto [labels, predictions] = SameRank(b, AsFloat(b, y_true), AsFloat(b, y_pred));
-    ir::Output above =
-        b.Op("Greater", {predictions, b.Scalar(static_cast<float>(threshold_))});
+    ir::Output above = b.Op("Greater", {predictions, b.Scalar(static_cast<float>(threshold_))});
     return Matches(b, labels, b.Op("Cast", {above}, {{"DstT", DType::kFloat}}));
   }
   double threshold_ = 0.5;
@@ -177,11 +176,17 @@ const std::vector<ClassEntry<Metric>>& MetricClasses() {
   static const std::vector<ClassEntry<Metric>> classes = {
       {"accuracy", {"acc"}, nullptr, [] { return std::make_shared<AutoAccuracy>(); }},
       {"Accuracy", {}, nullptr, [] { return std::make_shared<EqualAccuracy>(); }},
-      {"BinaryAccuracy", {"binary_accuracy"}, nullptr,
+      {"BinaryAccuracy",
+       {"binary_accuracy"},
+       nullptr,
        [] { return std::make_shared<BinaryAccuracy>(); }},
-      {"SparseCategoricalAccuracy", {"sparse_categorical_accuracy"}, nullptr,
+      {"SparseCategoricalAccuracy",
+       {"sparse_categorical_accuracy"},
+       nullptr,
        [] { return std::make_shared<SparseCategoricalAccuracy>(); }},
-      {"CategoricalAccuracy", {"categorical_accuracy"}, nullptr,
+      {"CategoricalAccuracy",
+       {"categorical_accuracy"},
+       nullptr,
        [] { return std::make_shared<CategoricalAccuracy>(); }},
   };
   return classes;

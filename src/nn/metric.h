@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam of metrics: state in variables, nodes that add a batch to it, nodes that give the result.
-// All metrics here are weighted means (Keras's Mean): state "total" and "count".
+// The seam of metrics: state in variables, nodes that add a batch to it, nodes that give the
+// result. All metrics here are weighted means (Keras's Mean): state "total" and "count".
 #pragma once
 
 #include <memory>

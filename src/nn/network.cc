@@ -66,8 +66,10 @@ Status Network::Build(DType dtype, const PartialShape& shape) {
   if (layers_.empty()) return FailedPreconditionError("The model has no layers; add at least one");
   if (!shape.has_rank() || shape.rank() < 1) {
     return InvalidArgumentError(
-        StrCat("Model '", name_, "': inputs need a known shape with the batch as first dimension, "
-               "got ", shape.ToString()));
+        StrCat("Model '", name_,
+               "': inputs need a known shape with the batch as first dimension, "
+               "got ",
+               shape.ToString()));
   }
   PartialShape any_batch = shape;
   any_batch.set_dim(0, -1);
@@ -131,12 +133,13 @@ std::string Network::Summary() const {
     for (const VariablePtr& v : layer.variables()) {
       if (v->trainable) trainable += v->shape.num_elements();
     }
-    out += fmt::format("{:<34} {:<26} {:>15}\n",
-                       StrCat(layer.name(), " (", layer.class_name(), ")"),
-                       built_ ? ShapeText(output_shapes_[i]) : "?", built_ ? Grouped(n) : "0 (unbuilt)");
+    out += fmt::format(
+        "{:<34} {:<26} {:>15}\n", StrCat(layer.name(), " (", layer.class_name(), ")"),
+        built_ ? ShapeText(output_shapes_[i]) : "?", built_ ? Grouped(n) : "0 (unbuilt)");
   }
   StrAppend(&out, rule, "\n");
-  for (auto [what, n] : {std::pair{"Total params", total}, {"Trainable params", trainable},
+  for (auto [what, n] : {std::pair{"Total params", total},
+                         {"Trainable params", trainable},
                          {"Non-trainable params", total - trainable}}) {
     StrAppend(&out, " ", what, ": ", Grouped(n), " (", SizeText(n), ")\n");
   }
@@ -146,8 +149,8 @@ std::string Network::Summary() const {
 std::string Network::ToJson() const {
   std::vector<std::string> texts;
   for (const LayerPtr& layer : layers_) texts.push_back(WriteConfig(layer.get(), "keras.layers"));
-  return StrCat(R"({"module": "keras", "class_name": "Sequential", "config": {"name": )",
-                "\"", name_, "\"", R"(, "trainable": true, "layers": [)", StrJoin(texts, ", "),
+  return StrCat(R"({"module": "keras", "class_name": "Sequential", "config": {"name": )", "\"",
+                name_, "\"", R"(, "trainable": true, "layers": [)", StrJoin(texts, ", "),
                 R"(]}, "registered_name": null})");
 }
 

@@ -43,9 +43,8 @@ class Sgd final : public Optimizer {
     if (momentum_ == 0) return {};
     return {"momentum"};
   }
-  void Update(CallContext& c, const Step& step, std::span<const ir::Output>,
-              const Variable& weight, std::span<const VariablePtr> slots,
-              ir::Output gradient) const override {
+  void Update(CallContext& c, const Step& step, std::span<const ir::Output>, const Variable& weight,
+              std::span<const VariablePtr> slots, ir::Output gradient) const override {
     ir::GraphBuilder& b = c.builder();
     if (slots.empty()) {
       b.AddNode("ResourceApplyGradientDescent", {c.Handle(weight), step.learning_rate, gradient});
@@ -81,8 +80,12 @@ class Adam final : public Optimizer {
     ir::GraphBuilder& b = c.builder();
     ir::Output beta_1 = b.Scalar(static_cast<float>(beta_1_));
     ir::Output beta_2 = b.Scalar(static_cast<float>(beta_2_));
-    return {b.Op("Pow", {beta_1, step.number}), b.Op("Pow", {beta_2, step.number}),
-            step.learning_rate, beta_1, beta_2, b.Scalar(static_cast<float>(epsilon_))};
+    return {b.Op("Pow", {beta_1, step.number}),
+            b.Op("Pow", {beta_2, step.number}),
+            step.learning_rate,
+            beta_1,
+            beta_2,
+            b.Scalar(static_cast<float>(epsilon_))};
   }
   void Update(CallContext& c, const Step&, std::span<const ir::Output> prepared,
               const Variable& weight, std::span<const VariablePtr> slots,
@@ -128,8 +131,8 @@ void Optimizer::Fields(FieldVisitor& visit) {
 
 std::optional<Configurable::Problem> Optimizer::Check() const {
   if (learning_rate_ < 0) {
-    return Problem{"learning_rate", StrCat("'learning_rate' must not be negative, got ",
-                                           learning_rate_)};
+    return Problem{"learning_rate",
+                   StrCat("'learning_rate' must not be negative, got ", learning_rate_)};
   }
   int clips = (clipping_.clipnorm ? 1 : 0) + (clipping_.clipvalue ? 1 : 0) +
               (clipping_.global_clipnorm ? 1 : 0);
@@ -156,8 +159,8 @@ OptimizerState Optimizer::NewState(std::span<const VariablePtr> weights) const {
     std::replace(flat.begin(), flat.end(), '/', '_');
     std::vector<VariablePtr>& slots = state.slots.emplace_back();
     for (const char* slot : slot_names()) {
-      slots.push_back(NewVariable(StrCat(name_, "/", flat, "_", slot), DType::kFloat,
-                                  weight->shape, Tensor()));
+      slots.push_back(
+          NewVariable(StrCat(name_, "/", flat, "_", slot), DType::kFloat, weight->shape, Tensor()));
     }
   }
   return state;
@@ -168,8 +171,7 @@ std::vector<ir::Output> Optimizer::Clip(ir::GraphBuilder& b,
   std::vector<ir::Output> out(gradients.begin(), gradients.end());
   auto scaled = [&](ir::Output gradient, ir::Output norm, double limit) {
     ir::Output bound = b.Scalar(static_cast<float>(limit));
-    return b.Op("RealDiv",
-                {b.Op("Mul", {gradient, bound}), b.Op("Maximum", {norm, bound})});
+    return b.Op("RealDiv", {b.Op("Mul", {gradient, bound}), b.Op("Maximum", {norm, bound})});
   };
   ir::Output global_norm;
   if (clipping_.global_clipnorm) global_norm = NormOf(b, gradients);
@@ -181,8 +183,7 @@ std::vector<ir::Output> Optimizer::Clip(ir::GraphBuilder& b,
       gradient = scaled(gradient, global_norm, *clipping_.global_clipnorm);
     } else if (clipping_.clipvalue) {
       float limit = static_cast<float>(*clipping_.clipvalue);
-      gradient = b.Op("Maximum", {b.Op("Minimum", {gradient, b.Scalar(limit)}),
-                                  b.Scalar(-limit)});
+      gradient = b.Op("Maximum", {b.Op("Minimum", {gradient, b.Scalar(limit)}), b.Scalar(-limit)});
     }
   }
   return out;
@@ -193,7 +194,8 @@ void Optimizer::Apply(CallContext& c, const OptimizerState& state,
   ir::GraphBuilder& b = c.builder();
   ir::GraphBuilder::Scope scope(&b, name_);
   if (std::none_of(gradients.begin(), gradients.end(), [](auto g) { return g.valid(); })) {
-    b.Fail(InvalidArgumentError(StrCat("Optimizer '", name_, "': no trainable weight has a "
+    b.Fail(InvalidArgumentError(StrCat("Optimizer '", name_,
+                                       "': no trainable weight has a "
                                        "gradient; does the loss depend on the model's output?")));
     return;
   }

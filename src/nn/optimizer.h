@@ -50,9 +50,9 @@ class Optimizer : public Configurable {
   };
   // Called once a step, before the updates.
   virtual std::vector<ir::Output> Prepare(CallContext&, const Step&) const { return {}; }
-  virtual void Update(CallContext& context, const Step& step,
-                      std::span<const ir::Output> prepared, const Variable& weight,
-                      std::span<const VariablePtr> slots, ir::Output gradient) const = 0;
+  virtual void Update(CallContext& context, const Step& step, std::span<const ir::Output> prepared,
+                      const Variable& weight, std::span<const VariablePtr> slots,
+                      ir::Output gradient) const = 0;
 
  private:
   std::vector<ir::Output> Clip(ir::GraphBuilder& builder,

@@ -5,8 +5,7 @@ namespace slipway::nn {
 
 ir::Output BatchSize(ir::GraphBuilder& b, ir::Output x) {
   ir::Output shape = b.Op("Shape", {x});
-  return b.Op("StridedSlice",
-              {shape, b.Int32Vector({0}), b.Int32Vector({1}), b.Int32Vector({1})},
+  return b.Op("StridedSlice", {shape, b.Int32Vector({0}), b.Int32Vector({1}), b.Int32Vector({1})},
               {{"shrink_axis_mask", 1}});
 }
 
@@ -32,9 +31,8 @@ ir::Output UnfoldFromMatrix(ir::GraphBuilder& b, ir::Output rows, ir::Output lik
   }
   dims.push_back(static_cast<int32_t>(last));
   if (shape.has_rank() && unknown <= 1) return b.Op("Reshape", {rows, b.Int32Vector(dims)});
-  ir::Output leading = b.Op("StridedSlice",
-                            {b.Op("Shape", {like}), b.Int32Vector({0}), b.Int32Vector({-1}),
-                             b.Int32Vector({1})});
+  ir::Output leading = b.Op("StridedSlice", {b.Op("Shape", {like}), b.Int32Vector({0}),
+                                             b.Int32Vector({-1}), b.Int32Vector({1})});
   ir::Output wanted = b.Op(
       "ConcatV2", {leading, b.Int32Vector({static_cast<int32_t>(last)}), b.Scalar<int32_t>(0)});
   return b.Op("Reshape", {rows, wanted});
