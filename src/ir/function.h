@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,6 +58,7 @@ class FunctionLibrary {
 
   // ALREADY_EXISTS if the name is taken.
   Status Add(Function function);
+  // The parser runs at most once. It must not ask the library for functions: calls go by name.
   Status AddLazily(std::string name, Parser parser);
 
   bool Contains(std::string_view name) const;
@@ -66,18 +68,22 @@ class FunctionLibrary {
 
  private:
   struct Entry {
+    std::once_flag parsed;
     Parser parser;
-    std::unique_ptr<Function> function;
+    std::unique_ptr<const Function> function;
     Status error;
   };
-  mutable std::mutex mutex_;
-  mutable std::unordered_map<std::string, Entry> entries_;
+  Status Insert(std::string name, std::unique_ptr<Entry> entry);
+
+  mutable std::mutex mutex_;  // guards the map, not the entries
+  std::unordered_map<std::string, std::unique_ptr<Entry>> entries_;
 };
 
 // The part of `graph` between `feeds` and `fetches` as a function: feeds become arguments (what
 // lies before them is cut off), fetches results, `targets` control returns. This is how a
 // signature of a MetaGraph, or a session's run, becomes something that can be compiled.
-// INVALID_ARGUMENT if a fetch depends on a Placeholder that is not fed (it is named).
+// INVALID_ARGUMENT if a fetch depends on a Placeholder that is not fed (it is named) or on a cycle.
+// Nodes keep their names; only what fetches and targets need is copied.
 struct SubgraphSpec {
   std::string name;
   std::vector<std::pair<std::string, Output>> feeds;
@@ -87,8 +93,10 @@ struct SubgraphSpec {
 StatusOr<Function> ExtractFunction(const Graph& graph, const SubgraphSpec& spec);
 
 // Copies the body of `callee` into `graph` with its arguments replaced by `inputs`, names prefixed
-// by "prefix/"; what it returns. Control inputs of the call go to `before`; `last`, if wanted, gets
-// a node that is done when all effects of the body are.
+// by "prefix/"; what it returns. Copied is what results, control returns and effects (kStateful,
+// kWritesResource) need. Control inputs of the call go to `before`: effects and reads of the body
+// wait for them; `last`, if wanted, gets a node that is done when all effects and reads of the
+// body are, so that program order holds through it. INVALID_ARGUMENT if the inputs do not fit.
 StatusOr<std::vector<Output>> InlineCall(Graph* graph, const Function& callee,
                                          std::span<const Output> inputs, std::string_view prefix,
                                          std::span<Node* const> before, Node** last);
