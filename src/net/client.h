@@ -46,6 +46,9 @@ class HttpClient {
   // NOT_FOUND (no such host).
   static StatusOr<std::unique_ptr<HttpClient>> Connect(const std::string& host, int port,
                                                        ClientOptions options = {});
+  // Connects with the first request; errors of connecting are that request's.
+  static std::unique_ptr<HttpClient> Lazy(const std::string& host, int port,
+                                          ClientOptions options = {});
   ~HttpClient();
 
   // Any status of HTTP is a result. UNAVAILABLE (connection lost), DEADLINE_EXCEEDED, INTERNAL
@@ -66,6 +69,9 @@ class GrpcChannel {
   // As HttpClient::Connect.
   static StatusOr<std::unique_ptr<GrpcChannel>> Connect(const std::string& host, int port,
                                                         ClientOptions options = {});
+  // As HttpClient::Lazy.
+  static std::unique_ptr<GrpcChannel> Lazy(const std::string& host, int port,
+                                           ClientOptions options = {});
   ~GrpcChannel();
 
   // Method is "/package.Service/Method". The status is the server's, or UNAVAILABLE,

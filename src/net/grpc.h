@@ -31,7 +31,14 @@ class GrpcCall {
         request_(std::move(request)),
         deadline_ns_(deadline_ns) {}
   GrpcCall(GrpcCall&&) noexcept = default;
-  GrpcCall& operator=(GrpcCall&&) = delete;
+  // The call that this one was is answered when `other` goes.
+  GrpcCall& operator=(GrpcCall&& other) noexcept {
+    std::swap(route_, other.route_);
+    std::swap(method_, other.method_);
+    std::swap(request_, other.request_);
+    std::swap(deadline_ns_, other.deadline_ns_);
+    return *this;
+  }
   ~GrpcCall();
 
   // "/package.Service/Method"; lives as long as the method table.

@@ -67,7 +67,11 @@ class HttpResponder {
  public:
   explicit HttpResponder(AnswerRoute route) : route_(std::move(route)) {}
   HttpResponder(HttpResponder&&) noexcept = default;
-  HttpResponder& operator=(HttpResponder&&) = delete;
+  // The request that this one was for is answered when `other` goes.
+  HttpResponder& operator=(HttpResponder&& other) noexcept {
+    std::swap(route_, other.route_);
+    return *this;
+  }
   ~HttpResponder();
 
   // Once; a second call is ignored.

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "net/connection.h"
+#include "net/http2_stream.h"
 #include "net/http_parser.h"
 
 namespace slipway::net {
@@ -22,7 +23,6 @@ constexpr size_t kMaxPending = 256 * 1024;  // of output, before more is taken f
 constexpr int32_t kStreamWindow = 4 << 20;
 constexpr int32_t kConnectionWindow = 16 << 20;
 constexpr int64_t kLingerNanos = 2'000'000'000;
-constexpr size_t kKeepBodyBytes = 64 * 1024;
 
 constexpr std::array<std::string_view, 17> kCodeTexts = {
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
@@ -44,55 +44,6 @@ nghttp2_nv Copied(std::string_view name, std::string_view value) {
 std::string_view Text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
-
-struct Field {
-  uint32_t name, value, end;  // offsets into Stream::text
-};
-
-// One request; used again for later ones of its connection.
-struct Stream {
-  int32_t id = 0;
-  bool open = false;
-  bool grpc = false;
-  bool head_done = false;    // routed by its headers
-  bool remote_done = false;  // the request is complete
-  bool answered = false;
-  bool too_large = false;  // its headers
-  std::string method, path, text;
-  std::vector<Field> fields;
-  Bytes body;
-  GrpcMessageReader reader;
-  const GrpcMethods::value_type* grpc_method = nullptr;
-  std::optional<int64_t> deadline_ns;
-  EventLoop::TimerId timer = EventLoop::kNoTimer;
-  std::string response;
-  char prefix[5];
-  size_t sent = 0;  // of prefix (gRPC) and response
-
-  void Reset() {
-    open = grpc = head_done = remote_done = answered = too_large = false;
-    method.clear();
-    path.clear();
-    text.clear();
-    fields.clear();
-    body.Recycle(kKeepBodyBytes);
-    grpc_method = nullptr;
-    deadline_ns.reset();
-    response = std::string();
-    sent = 0;
-  }
-  std::string_view Name(const Field& f) const {
-    return std::string_view(text).substr(f.name, f.value - f.name);
-  }
-  std::string_view Value(const Field& f) const {
-    return std::string_view(text).substr(f.value, f.end - f.value);
-  }
-  std::string_view Header(std::string_view name) const {
-    for (const Field& f : fields)
-      if (Name(f) == name) return Value(f);
-    return {};
-  }
-};
 
 bool IsGrpc(std::string_view content_type) {
   constexpr std::string_view kType = "application/grpc";
@@ -131,19 +82,19 @@ class Http2 final : public Protocol {
   static ssize_t ReadResponse(nghttp2_session*, int32_t id, uint8_t* buffer, size_t size,
                               uint32_t* flags, nghttp2_data_source* source, void* user);
 
-  Stream* Find(int32_t id) {
-    return static_cast<Stream*>(nghttp2_session_get_stream_user_data(session_, id));
+  Http2Stream* Find(int32_t id) {
+    return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session_, id));
   }
-  Stream* Waiting(uint64_t id);
-  Stream* Acquire(int32_t id);
-  void OnHead(Stream* stream);
-  void OnGrpcHead(Stream* stream);
-  void OnRequest(Stream* stream);
-  void DispatchHttp(Stream* stream);
-  void DispatchGrpc(Stream* stream);
-  void SubmitHttp(Stream* stream, HttpResponse&& response);
-  void SubmitGrpc(Stream* stream, const Status& status, std::string&& response);
-  void RefuseHttp(Stream* stream, int status, std::string_view why);
+  Http2Stream* Waiting(uint64_t id);
+  Http2Stream* Acquire(int32_t id);
+  void OnHead(Http2Stream* stream);
+  void OnGrpcHead(Http2Stream* stream);
+  void OnRequest(Http2Stream* stream);
+  void DispatchHttp(Http2Stream* stream);
+  void DispatchGrpc(Http2Stream* stream);
+  void SubmitHttp(Http2Stream* stream, HttpResponse&& response);
+  void SubmitGrpc(Http2Stream* stream, const Status& status, std::string&& response);
+  void RefuseHttp(Http2Stream* stream, int status, std::string_view why);
   // Moves frames into the output queue; ends the connection when the session is over.
   void Pump();
   void FinishDrain();
@@ -152,10 +103,11 @@ class Http2 final : public Protocol {
   Connection& connection_;
   const ServerOptions& options_;
   nghttp2_session* session_ = nullptr;
-  std::vector<std::unique_ptr<Stream>> streams_;
-  std::vector<Stream*> free_;
+  std::vector<std::unique_ptr<Http2Stream>> streams_;
+  std::vector<Http2Stream*> free_;
   size_t open_ = 0;
   int64_t since_ns_;
+  bool receiving_ = false;  // inside nghttp2, which must not be asked for output there
   bool draining_ = false;
   bool over_ = false;  // nothing more will be written; the peer's end is awaited
   std::vector<HttpHeader> headers_;
@@ -207,7 +159,10 @@ Http2::~Http2() {
 void Http2::OnRead(size_t n) {
   Touch();
   const auto* data = reinterpret_cast<const uint8_t*>(connection_.loop().scratch().data());
-  if (nghttp2_session_mem_recv(session_, data, n) < 0) return connection_.Close();
+  receiving_ = true;
+  const ssize_t taken = nghttp2_session_mem_recv(session_, data, n);
+  receiving_ = false;
+  if (taken < 0) return connection_.Close();
   Pump();
 }
 
@@ -227,12 +182,12 @@ void Http2::Pump() {
   Touch();
 }
 
-Stream* Http2::Acquire(int32_t id) {
+Http2Stream* Http2::Acquire(int32_t id) {
   if (free_.empty()) {
-    streams_.push_back(std::make_unique<Stream>());
+    streams_.push_back(std::make_unique<Http2Stream>());
     free_.push_back(streams_.back().get());
   }
-  Stream* stream = free_.back();
+  Http2Stream* stream = free_.back();
   free_.pop_back();
   stream->id = id;
   stream->open = true;
@@ -243,7 +198,7 @@ Stream* Http2::Acquire(int32_t id) {
 int Http2::OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
   auto* self = static_cast<Http2*>(user);
   if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-  Stream* stream = self->Acquire(frame->hd.stream_id);
+  Http2Stream* stream = self->Acquire(frame->hd.stream_id);
   nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
   return 0;
 }
@@ -252,7 +207,7 @@ int Http2::OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t*
                     size_t name_size, const uint8_t* value, size_t value_size, uint8_t,
                     void* user) {
   auto* self = static_cast<Http2*>(user);
-  Stream* stream = self->Find(frame->hd.stream_id);
+  Http2Stream* stream = self->Find(frame->hd.stream_id);
   if (stream == nullptr || stream->head_done || stream->too_large) return 0;  // trailers
   if (name_size == 0) return 0;
   const std::string_view key = Text(name, name_size), text = Text(value, value_size);
@@ -280,7 +235,7 @@ int Http2::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
     return 0;
   }
   if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) return 0;
-  Stream* stream = self->Find(frame->hd.stream_id);
+  Http2Stream* stream = self->Find(frame->hd.stream_id);
   if (stream == nullptr) return 0;
   if (!stream->head_done) self->OnHead(stream);
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
@@ -290,14 +245,14 @@ int Http2::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
   return 0;
 }
 
-void Http2::OnHead(Stream* stream) {
+void Http2::OnHead(Http2Stream* stream) {
   stream->head_done = true;
   stream->grpc = IsGrpc(stream->Header("content-type"));
   if (stream->too_large) return RefuseHttp(stream, 431, "The request's headers are too large.");
   if (stream->grpc) OnGrpcHead(stream);
 }
 
-void Http2::OnGrpcHead(Stream* stream) {
+void Http2::OnGrpcHead(Http2Stream* stream) {
   const auto fail = [&](Status status) { SubmitGrpc(stream, status, {}); };
   if (stream->method != "POST") return RefuseHttp(stream, 405, "A gRPC call is a POST.");
   const auto& methods = connection_.context().grpc;
@@ -322,7 +277,7 @@ void Http2::OnGrpcHead(Stream* stream) {
 int Http2::OnData(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
                   void* user) {
   auto* self = static_cast<Http2*>(user);
-  Stream* stream = self->Find(id);
+  Http2Stream* stream = self->Find(id);
   if (stream == nullptr || stream->answered) return 0;
   if (stream->grpc) {
     if (Status status = stream->reader.Append(Text(data, size)); !status.ok())
@@ -338,14 +293,14 @@ int Http2::OnData(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, si
   return 0;
 }
 
-void Http2::OnRequest(Stream* stream) {
+void Http2::OnRequest(Http2Stream* stream) {
   if (stream->grpc)
     DispatchGrpc(stream);
   else
     DispatchHttp(stream);
 }
 
-void Http2::DispatchHttp(Stream* stream) {
+void Http2::DispatchHttp(Http2Stream* stream) {
   HttpRequest request;
   request.http_major = 2;
   request.method = stream->method;
@@ -354,7 +309,8 @@ void Http2::DispatchHttp(Stream* stream) {
   request.path = request.target.substr(0, mark);
   if (mark != std::string_view::npos) request.query = request.target.substr(mark + 1);
   headers_.clear();
-  for (const Field& f : stream->fields) headers_.push_back({stream->Name(f), stream->Value(f)});
+  for (const Http2Stream::Field& f : stream->fields)
+    headers_.push_back({stream->Name(f), stream->Value(f)});
   request.headers = headers_;
   request.body = stream->body.view();
   if (!stream->body.empty()) request.owned_body = &stream->body;
@@ -365,7 +321,7 @@ void Http2::DispatchHttp(Stream* stream) {
     responder.Send({.status = 404, .body = "{\"error\": \"No HTTP is served on this port.\"}\n"});
 }
 
-void Http2::DispatchGrpc(Stream* stream) {
+void Http2::DispatchGrpc(Http2Stream* stream) {
   StatusOr<Bytes> message = stream->reader.Take();
   if (!message.ok()) return SubmitGrpc(stream, message.status(), {});
   const auto id = static_cast<uint64_t>(stream->id);
@@ -383,28 +339,30 @@ void Http2::DispatchGrpc(Stream* stream) {
   });
 }
 
-Stream* Http2::Waiting(uint64_t id) {
-  Stream* stream = Find(static_cast<int32_t>(id));
+Http2Stream* Http2::Waiting(uint64_t id) {
+  Http2Stream* stream = Find(static_cast<int32_t>(id));
   return stream == nullptr || stream->answered ? nullptr : stream;
 }
 
 void Http2::AnswerHttp(uint64_t id, HttpResponse&& response) {
-  Stream* stream = Waiting(id);
+  Http2Stream* stream = Waiting(id);
   if (stream == nullptr) return;
   SubmitHttp(stream, std::move(response));
+  if (!receiving_) Pump();
 }
 
 void Http2::AnswerGrpc(uint64_t id, Status&& status, std::string&& response) {
-  Stream* stream = Waiting(id);
+  Http2Stream* stream = Waiting(id);
   if (stream == nullptr) return;
   SubmitGrpc(stream, status, std::move(response));
+  if (!receiving_) Pump();
 }
 
-void Http2::RefuseHttp(Stream* stream, int status, std::string_view why) {
+void Http2::RefuseHttp(Http2Stream* stream, int status, std::string_view why) {
   SubmitHttp(stream, {.status = status, .body = StrCat("{\"error\": \"", why, "\"}\n")});
 }
 
-void Http2::SubmitHttp(Stream* stream, HttpResponse&& response) {
+void Http2::SubmitHttp(Http2Stream* stream, HttpResponse&& response) {
   stream->answered = true;
   stream->grpc = false;
   char status[4] = {static_cast<char>('0' + response.status / 100 % 10),
@@ -437,7 +395,7 @@ void Http2::SubmitHttp(Stream* stream, HttpResponse&& response) {
   Touch();
 }
 
-void Http2::SubmitGrpc(Stream* stream, const Status& status, std::string&& response) {
+void Http2::SubmitGrpc(Http2Stream* stream, const Status& status, std::string&& response) {
   stream->answered = true;
   if (status.ok() && response.size() > std::numeric_limits<uint32_t>::max())
     return SubmitGrpc(stream, ResourceExhaustedError("the response exceeds 4 GiB"), {});
@@ -462,7 +420,7 @@ void Http2::SubmitGrpc(Stream* stream, const Status& status, std::string&& respo
 
 ssize_t Http2::ReadResponse(nghttp2_session* session, int32_t id, uint8_t* buffer, size_t size,
                             uint32_t* flags, nghttp2_data_source* source, void*) {
-  auto* stream = static_cast<Stream*>(source->ptr);
+  auto* stream = static_cast<Http2Stream*>(source->ptr);
   const size_t prefix = stream->grpc ? sizeof stream->prefix : 0;
   size_t n = 0;
   for (; n < size && stream->sent < prefix; ++n)
@@ -485,7 +443,7 @@ ssize_t Http2::ReadResponse(nghttp2_session* session, int32_t id, uint8_t* buffe
 int Http2::OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
   if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) return 0;
-  Stream* stream = static_cast<Http2*>(user)->Find(frame->hd.stream_id);
+  Http2Stream* stream = static_cast<Http2*>(user)->Find(frame->hd.stream_id);
   if (stream != nullptr && !stream->remote_done)
     nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
   return 0;
@@ -493,7 +451,7 @@ int Http2::OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, voi
 
 int Http2::OnClosed(nghttp2_session* session, int32_t id, uint32_t, void* user) {
   auto* self = static_cast<Http2*>(user);
-  Stream* stream = self->Find(id);
+  Http2Stream* stream = self->Find(id);
   if (stream == nullptr) return 0;
   nghttp2_session_set_stream_user_data(session, id, nullptr);
   if (stream->timer != EventLoop::kNoTimer) self->connection_.loop().CancelTimer(stream->timer);
