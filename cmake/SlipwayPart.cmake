@@ -45,5 +45,7 @@ function(slipway_add_test name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}/"
-                       PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 300
+                       # Too large an allocation is an error to report, in sanitized builds too.
+                       ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")
 endfunction()

@@ -136,12 +136,12 @@ TEST(ThreadPoolBasicTest, EmptyPoolRunsOnTheCaller) {
 }
 
 TEST(ThreadPoolBasicTest, ALoopEndsWhileEveryWorkerIsBusy) {
-  ThreadPool pool(1);
   std::promise<void> release;
   std::promise<void> started;
-  pool.Schedule([&] {
+  ThreadPool pool(1);
+  pool.Schedule([&, released = release.get_future().share()] {
     started.set_value();
-    release.get_future().wait();
+    released.wait();
   });
   started.get_future().wait();
   int64_t sum = 0;  // no atomic: only the caller can be at work
