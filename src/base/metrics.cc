@@ -13,7 +13,7 @@
 namespace slipway {
 namespace {
 
-bool IsMetricName(std::string_view name, bool colons) {
+[[maybe_unused]] bool IsMetricName(std::string_view name, bool colons) {
   for (size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     const bool letter =
