@@ -91,12 +91,6 @@ void TensorScatterUpdate(GradientContext& c) {
   if (c.wants(2)) c.set_dx(2, Dy(c).Op("GatherNd", {c.input(1)}));
 }
 
-void SegmentSum(GradientContext& c) {
-  if (c.wants(0)) {
-    c.set_dx(0, Dy(c).Op("GatherV2", {c.input(1), c.builder().Scalar<int32_t>(0)}));
-  }
-}
-
 // Rows with a negative id were dropped: they get zeros.
 void UnsortedSegmentSum(GradientContext& c) {
   if (!c.wants(0)) return;
@@ -121,7 +115,6 @@ constexpr GradientEntry kEntries[] = {
     {"GatherNd", GatherNd},
     {"GatherV2", GatherV2},
     {"ScatterNd", ScatterNd},
-    {"SegmentSum", SegmentSum},
     {"TensorScatterUpdate", TensorScatterUpdate},
     {"UnsortedSegmentSum", UnsortedSegmentSum},
 };

@@ -88,18 +88,16 @@ class Inliner {
     ASSIGN_OR_RETURN(
         std::vector<Output> results,
         InlineCall(&graph, body, call->inputs(), call->name(), call->control_inputs(), &last));
+    bool effects = false;
     for (Node* node : graph.nodes()) {
-      if (node->id() >= first_new && !Callee(*node, library_).empty()) chains_[node] = chain;
+      if (node->id() < first_new) continue;
+      effects = effects || node->effect() == Effect::kStateful ||
+                node->effect() == Effect::kWritesResource;
+      if (!Callee(*node, library_).empty()) chains_[node] = chain;
     }
-    std::vector<Node*> waits;
-    if (last != nullptr) {
-      waits.push_back(last);
-      // The effects of the body happen although nobody may ask for its results.
-      if (!body.control_returns.empty()) {
-        function_.control_returns.emplace_back(StrCat(call->name(), "/done"), last);
-      }
-    }
-    replacements.Replace(call, std::move(results), std::move(waits));
+    // The effects of the body happen although nobody may ask for its results.
+    if (effects) function_.control_returns.emplace_back(StrCat(call->name(), "/done"), last);
+    replacements.Replace(call, std::move(results), {last});
     return OkStatus();
   }
 
