@@ -31,12 +31,16 @@ class RecordReader {
   // checksum does not agree or the file ends within a record. The view lives until the next call.
   StatusOr<bool> Next(std::string_view* record);
 
+  // After a DATA_LOSS: the file ended within a record (its writer may still be at work).
+  bool truncated() const { return truncated_; }
+
   // Where the next record begins; Seek goes back to such a place.
   uint64_t offset() const { return offset_; }
   void Seek(uint64_t offset);
 
  private:
-  Status Fill(size_t bytes);
+  // Makes `bytes` bytes from offset_ on be in the buffer; returns where.
+  StatusOr<const char*> Need(uint64_t bytes);
   Status Damaged(std::string_view what) const;
 
   std::unique_ptr<RandomAccessFile> file_;
@@ -45,6 +49,7 @@ class RecordReader {
   uint64_t offset_ = 0;  // in the file, of the next record
   std::string buffer_;   // bytes from buffer_offset_ on
   uint64_t buffer_offset_ = 0;
+  bool truncated_ = false;
 };
 
 // Appends records to a file. Not thread safe. Close (or Flush) before the bytes are looked for.
