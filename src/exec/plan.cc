@@ -30,18 +30,23 @@ StatusOr<ir::Function> Specialise(const ir::Function& function, std::span<const 
 }
 
 // A handle does not change while the container lives: it is looked up once, not on every step.
+// Handles of one resource become one value, so that its reads and writes are seen as such.
 Status ResolveHandles(ir::Function* function, const kernels::BindContext& bind) {
+  std::unordered_map<const Resource*, Node*> constants;
   for (Node* node : function->graph.nodes()) {
     if (!node->inputs().empty() || node->num_outputs() != 1 || node->dtype(0) != DType::kResource ||
         node->IsConst() || node->op() == "_Arg") {
       continue;
     }
     ASSIGN_OR_RETURN(std::vector<Tensor> handle, EvaluateNode(*node, {}, bind));
-    ASSIGN_OR_RETURN(
-        Node * constant,
-        function->graph.AddNode({.op = "Const",
-                                 .name = node->name() + "/handle",
-                                 .attrs = {{"value", handle[0]}, {"dtype", DType::kResource}}}));
+    Node*& constant = constants[handle[0].scalar<ResourceHandle>().get()];
+    if (constant == nullptr) {
+      ASSIGN_OR_RETURN(
+          constant,
+          function->graph.AddNode({.op = "Const",
+                                   .name = node->name() + "/handle",
+                                   .attrs = {{"value", handle[0]}, {"dtype", DType::kResource}}}));
+    }
     function->graph.ReplaceUses({node, 0}, {constant, 0});
     for (auto& r : function->returns) {
       if (r.value.node == node) r.value = {constant, 0};
