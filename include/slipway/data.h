@@ -45,12 +45,25 @@ class Dataset {
   // Rows of dimension 0 of the tensors, together. INVALID_ARGUMENT if they differ in length.
   static StatusOr<Dataset> FromTensorSlices(std::vector<Tensor> tensors);
 
-  // Reshuffled for each pass. buffer_size >= the dataset's size is a full shuffle.
+  // Picks from a buffer of the next buffer_size elements; >= the dataset's size is a full shuffle.
+  // The seed is drawn from the operating system if not given. With reshuffle_each_iteration the
+  // order depends on seed and IteratorOptions::epoch, else on the seed alone.
   Dataset Shuffle(int64_t buffer_size, std::optional<uint64_t> seed = {},
                   bool reshuffle_each_iteration = true) const;
+  // Consecutive elements stacked along a new dimension 0; the last batch may be smaller.
+  // Elements of unequal shapes are an INVALID_ARGUMENT of Next that names both.
   Dataset Batch(int64_t batch_size, bool drop_remainder = false) const;
+  // `function` must be pure: it is not called for elements that are skipped on resuming.
+  using MapFn = std::function<StatusOr<std::vector<Tensor>>(const std::vector<Tensor>&)>;
+  Dataset Map(MapFn function, std::vector<TensorSpec> result_spec) const;
+  // Makes up to buffer_size elements ahead on a thread of its own.
+  Dataset Prefetch(int64_t buffer_size) const;
+  // count < 0: for ever. Each repetition is a pass of its own (a shuffle below reshuffles).
+  Dataset Repeat(int64_t count = -1) const;
+  Dataset Take(int64_t count) const;
+  Dataset Skip(int64_t count) const;
 
-  // Elements of one pass, if known.
+  // Elements of one pass; nothing if unknown or without end.
   std::optional<int64_t> cardinality() const;
   std::vector<TensorSpec> element_spec() const;
   StatusOr<std::unique_ptr<Iterator>> MakeIterator(const IteratorOptions& options = {}) const;
@@ -60,5 +73,28 @@ class Dataset {
  private:
   std::shared_ptr<const Node> node_;
 };
+
+// The tensor in an IDX file (MNIST's format), gzipped or not: uint8, int8, int16, int32, float or
+// double. NOT_FOUND, or DATA_LOSS that says what is wrong with the file (magic, sizes, truncation).
+StatusOr<Tensor> ReadIdx(const std::string& path);
+
+struct FashionMnistOptions {
+  int64_t validation_examples = 5000;  // the first ones of the training set
+  bool scale = true;                   // pixels as float32 in [0, 1], else uint8
+};
+
+// Images [n, 28, 28] and labels [n] (int32, 0 to 9), and the same as datasets of (image, label).
+struct FashionMnistData {
+  Tensor train_images, train_labels;
+  Tensor validation_images, validation_labels;
+  Tensor test_images, test_labels;
+  Dataset train, validation, test;
+  std::vector<std::string> class_names;
+};
+
+// From the four IDX files (with or without ".gz") in a directory, as Debian's package
+// dataset-fashion-mnist and the original have them.
+StatusOr<FashionMnistData> FashionMnist(const std::string& directory,
+                                        const FashionMnistOptions& options = {});
 
 }  // namespace slipway::data
