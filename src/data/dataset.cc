@@ -11,7 +11,8 @@ constexpr std::string_view kStatePrefix = "slipway.iterator.1 ";
 // Counts what was given out, which is all of its state.
 class CountingIterator : public Iterator {
  public:
-  explicit CountingIterator(std::unique_ptr<Stage> stage) : stage_(std::move(stage)) {}
+  CountingIterator(NodePtr node, const IteratorOptions& options)
+      : node_(std::move(node)), stage_(node_->MakeStage(options)) {}
 
   StatusOr<bool> Next(std::vector<Tensor>* element) override {
     StatusOr<bool> more = stage_->Next(element);
@@ -37,6 +38,7 @@ class CountingIterator : public Iterator {
   }
 
  private:
+  NodePtr node_;  // stages point into their nodes
   std::unique_ptr<Stage> stage_;
   int64_t given_ = 0;
 };
@@ -93,7 +95,7 @@ std::optional<int64_t> Dataset::cardinality() const {
 std::vector<TensorSpec> Dataset::element_spec() const { return node_->spec(); }
 
 StatusOr<std::unique_ptr<Iterator>> Dataset::MakeIterator(const IteratorOptions& options) const {
-  return std::unique_ptr<Iterator>(std::make_unique<CountingIterator>(node_->MakeStage(options)));
+  return std::unique_ptr<Iterator>(std::make_unique<CountingIterator>(node_, options));
 }
 
 }  // namespace slipway::data
