@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products, with and without bias and activation, batched ones, and the bias ops.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/attrs.h"
+#include "kernels/broadcast.h"
+#include "kernels/checks.h"
+#include "kernels/elementwise.h"
+#include "kernels/families.h"
+#include "kernels/gemm.h"
+#include "kernels/types.h"
+
+namespace slipway::kernels {
+namespace {
+
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  // Of the matrices as they are stored.
+  int64_t lda() const { return transpose_a ? m : k; }
+  int64_t ldb() const { return transpose_b ? k : n; }
+};
+
+// For every type but float: rows times columns, the obvious way.
+template <typename T>
+void SimpleProduct(const Product& p, const T* a, const T* b, T* c) {
+  std::fill_n(c, p.m * p.n, T{0});
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t l = 0; l < p.k; ++l) {
+      const T x = p.transpose_a ? a[l * p.m + i] : a[i * p.k + l];
+      const T* row = p.transpose_b ? b + l : b + l * p.n;
+      const int64_t step = p.transpose_b ? p.k : 1;
+      T* to = c + i * p.n;
+      for (int64_t j = 0; j < p.n; ++j) to[j] = WrapAdd(to[j], WrapMul(x, row[j * step]));
+    }
+  }
+}
+
+void FloatProduct(const Product& p, const float* a, const float* b, float* c, ThreadPool* pool) {
+  GemmArgs args;
+  args.m = p.m;
+  args.n = p.n;
+  args.k = p.k;
+  args.a = a;
+  args.b = b;
+  args.c = c;
+  args.transpose_a = p.transpose_a;
+  args.transpose_b = p.transpose_b;
+  args.lda = p.lda();
+  args.ldb = p.ldb();
+  args.ldc = p.n;
+  args.pool = pool;
+  Gemm(args);
+}
+
+template <typename H>
+Status HalfProduct(const Product& p, const H* a, const H* b, H* c, KernelContext& ctx) {
+  const size_t na = static_cast<size_t>(p.m * p.k), nb = static_cast<size_t>(p.k * p.n),
+               nc = static_cast<size_t>(p.m * p.n);
+  auto* scratch = static_cast<float*>(ctx.Scratch((na + nb + nc) * sizeof(float) + 1));
+  if (scratch == nullptr) return ResourceExhaustedError("No memory to widen half values");
+  for (size_t i = 0; i < na; ++i) scratch[i] = static_cast<float>(a[i]);
+  for (size_t i = 0; i < nb; ++i) scratch[na + i] = static_cast<float>(b[i]);
+  float* out = scratch + na + nb;
+  FloatProduct(p, scratch, scratch + na, out, &ctx.intra_op());
+  for (size_t i = 0; i < nc; ++i) c[i] = H(out[i]);
+  return OkStatus();
+}
+
+using ProductTypes = TypeList<double, int32_t, int64_t, uint8_t, int8_t, int16_t, uint16_t,
+                              uint32_t, uint64_t>;
+
+// One product of matrices at these element offsets.
+Status Multiply(KernelContext& ctx, const Product& p, const Tensor& a, int64_t at_a,
+                const Tensor& b, int64_t at_b, Tensor* c, int64_t at_c, ThreadPool* pool) {
+  const auto half = [&]<typename H>() {
+    return HalfProduct<H>(p, a.flat<H>().data() + at_a, b.flat<H>().data() + at_b,
+                          c->flat<H>().data() + at_c, ctx);
+  };
+  if (a.dtype() == DType::kFloat) {
+    FloatProduct(p, a.flat<float>().data() + at_a, b.flat<float>().data() + at_b,
+                 c->flat<float>().data() + at_c, pool);
+    return OkStatus();
+  }
+  if (a.dtype() == DType::kHalf) return half.template operator()<Half>();
+  if (a.dtype() == DType::kBFloat16) return half.template operator()<BFloat16>();
+  SwitchType<int>(ProductTypes{}, a.dtype(), [&]<typename T>() {
+    SimpleProduct<T>(p, a.flat<T>().data() + at_a, b.flat<T>().data() + at_b,
+                     c->flat<T>().data() + at_c);
+    return 0;
+  });
+  return OkStatus();
+}
+
+// The sizes of the product of two matrices; rows and columns are those of the stored form.
+StatusOr<Product> CheckProduct(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
+  Product p;
+  p.transpose_a = transpose_a;
+  p.transpose_b = transpose_b;
+  const int64_t a_rows = a.dim(a.rank() - 2), a_cols = a.dim(a.rank() - 1);
+  const int64_t b_rows = b.dim(b.rank() - 2), b_cols = b.dim(b.rank() - 1);
+  p.m = transpose_a ? a_cols : a_rows;
+  p.k = transpose_a ? a_rows : a_cols;
+  p.n = transpose_b ? b_rows : b_cols;
+  if (p.k != (transpose_b ? b_cols : b_rows)) {
+    return InvalidArgumentError(StrCat("Matrix size-incompatible: In[0]: ", a.ToString(),
+                                       ", In[1]: ", b.ToString(), transpose_a ? ", adj_a" : "",
+                                       transpose_b ? ", adj_b" : ""));
+  }
+  return p;
+}
+
+Status CheckMatrices(const Tensor& a, const Tensor& b) {
+  for (int i = 0; i < 2; ++i) {
+    const Tensor& t = i == 0 ? a : b;
+    if (t.rank() == 2) continue;
+    return InvalidArgumentError(StrCat("In[", i, "] is not a matrix. Instead it has shape ",
+                                       t.shape().ToString()));
+  }
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindMatMul(const BindContext& c) {
+  const bool ta = BoolAttr(*c.node, "transpose_a"), tb = BoolAttr(*c.node, "transpose_b");
+  return KernelFn([ta, tb](KernelContext& ctx) -> Status {
+    const Tensor& a = ctx.input(0);
+    const Tensor& b = ctx.input(1);
+    RETURN_IF_ERROR(CheckMatrices(a, b));
+    ASSIGN_OR_RETURN(Product p, CheckProduct(a.shape(), b.shape(), ta, tb));
+    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, Shape({p.m, p.n})));
+    return Multiply(ctx, p, a, 0, b, 0, out, 0, &ctx.intra_op());
+  });
+}
+
+StatusOr<Activation> ActivationOf(std::string_view op) {
+  static constexpr std::pair<std::string_view, Activation> kNames[] = {
+      {"Relu", Activation::kRelu},       {"Relu6", Activation::kRelu6},
+      {"LeakyRelu", Activation::kLeakyRelu}, {"Elu", Activation::kElu},
+      {"Tanh", Activation::kTanh},       {"Sigmoid", Activation::kSigmoid},
+  };
+  for (const auto& [name, activation] : kNames) {
+    if (name == op) return activation;
+  }
+  return UnimplementedError(StrCat("_FusedMatMul with fused op ", Quoted(op)));
+}
+
+// fused_ops: ["BiasAdd"] or ["BiasAdd", an activation].
+StatusOr<KernelFn> BindFusedMatMul(const BindContext& c) {
+  GemmArgs fixed;
+  fixed.transpose_a = BoolAttr(*c.node, "transpose_a");
+  fixed.transpose_b = BoolAttr(*c.node, "transpose_b");
+  ASSIGN_OR_RETURN(auto fused, c.node->Attr<std::vector<std::string>>("fused_ops"));
+  if (fused.empty() || fused.size() > 2 || fused[0] != "BiasAdd") {
+    return UnimplementedError(
+        StrCat("_FusedMatMul with fused_ops [", StrJoin(fused, ", "), "]; wanted [BiasAdd] or "
+               "[BiasAdd, activation]"));
+  }
+  if (fused.size() == 2) {
+    ASSIGN_OR_RETURN(fixed.activation, ActivationOf(fused[1]));
+  }
+  fixed.alpha = AttrOr<float>(*c.node, "leakyrelu_alpha", 0.2f);
+  return KernelFn([fixed](KernelContext& ctx) -> Status {
+    if (ctx.num_inputs() != 3) {
+      return InvalidArgumentError(StrCat("_FusedMatMul has ", ctx.num_inputs(), " inputs, not 3"));
+    }
+    const Tensor& a = ctx.input(0);
+    const Tensor& b = ctx.input(1);
+    const Tensor& bias = ctx.input(2);
+    RETURN_IF_ERROR(CheckMatrices(a, b));
+    ASSIGN_OR_RETURN(Product p,
+                     CheckProduct(a.shape(), b.shape(), fixed.transpose_a, fixed.transpose_b));
+    if (bias.rank() != 1 || bias.dim(0) != p.n) {
+      return InvalidArgumentError(StrCat("Bias of shape ", bias.shape().ToString(),
+                                         " does not fit a product of ", p.n, " columns"));
+    }
+    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, Shape({p.m, p.n})));
+    GemmArgs args = fixed;
+    args.m = p.m;
+    args.n = p.n;
+    args.k = p.k;
+    args.a = a.flat<float>().data();
+    args.b = b.flat<float>().data();
+    args.c = out->flat<float>().data();
+    args.lda = p.lda();
+    args.ldb = p.ldb();
+    args.ldc = p.n;
+    args.bias = bias.flat<float>().data();
+    args.pool = &ctx.intra_op();
+    Gemm(args);
+    return OkStatus();
+  });
+}
+
+Shape WithoutMatrix(const Shape& shape) {
+  return Shape(shape.dims().subspan(0, static_cast<size_t>(shape.rank() - 2)));
+}
+
+struct BatchedProduct {
+  Product product;
+  Broadcast batch;
+};
+
+StatusOr<BatchedProduct> CheckBatched(const Tensor& a, const Tensor& b, bool ta, bool tb,
+                                      bool broadcasts) {
+  for (int i = 0; i < 2; ++i) {
+    const Tensor& t = i == 0 ? a : b;
+    if (t.rank() >= 2) continue;
+    return InvalidArgumentError(
+        StrCat("In[", i, "] ndims must be >= 2: ", t.rank(), " (", t.shape().ToString(), ")"));
+  }
+  BatchedProduct result;
+  ASSIGN_OR_RETURN(result.product, CheckProduct(a.shape(), b.shape(), ta, tb));
+  const Shape batch_a = WithoutMatrix(a.shape()), batch_b = WithoutMatrix(b.shape());
+  if (!broadcasts && !(batch_a == batch_b)) {
+    return InvalidArgumentError(StrCat("In[0] and In[1] must have the same batch dimensions: ",
+                                       a.shape().ToString(), " vs. ", b.shape().ToString()));
+  }
+  const Shape* shapes[] = {&batch_a, &batch_b};
+  RETURN_IF_ERROR(Broadcast::Make(shapes, &result.batch));
+  return result;
+}
+
+Status RunBatched(KernelContext& ctx, const BatchedProduct& bp) {
+  const Tensor& a = ctx.input(0);
+  const Tensor& b = ctx.input(1);
+  const Product& p = bp.product;
+  Shape shape = bp.batch.output;
+  shape.AddDim(p.m);
+  shape.AddDim(p.n);
+  ASSIGN_OR_RETURN(shape, Shape::FromDims(shape.dims()));
+  ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, shape));
+  const int64_t count = bp.batch.output.num_elements();
+  // Many small products: a thread each. Few: each split. Half types share the context's scratch.
+  const bool whole = count > ctx.intra_op().size() && !IsHalfSize(a.dtype());
+  ThreadPool* inner = whole ? nullptr : &ctx.intra_op();
+  const int last = bp.batch.rank - 1;
+  auto body = [&](int64_t begin, int64_t end) {
+    Status status;
+    bp.batch.ForEachRun(begin, end, [&](const int64_t* offsets, int64_t at, int64_t n) {
+      for (int64_t i = 0; i < n && status.ok(); ++i) {
+        status = Multiply(ctx, p, a, (offsets[0] + i * bp.batch.strides[0][last]) * p.m * p.k, b,
+                          (offsets[1] + i * bp.batch.strides[1][last]) * p.k * p.n, out,
+                          (at + i) * p.m * p.n, inner);
+      }
+    });
+    return status;
+  };
+  if (!whole) return body(0, count);
+  ctx.intra_op().ParallelFor(count, 1, [&](int64_t begin, int64_t end) {
+    body(begin, end).IgnoreError();  // only half types can fail, and they are not here
+  });
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindBatchMatMul(const BindContext& c) {
+  const bool ta = BoolAttr(*c.node, "adj_x"), tb = BoolAttr(*c.node, "adj_y");
+  const bool broadcasts = c.node->op() != "BatchMatMul";
+  return KernelFn([=](KernelContext& ctx) -> Status {
+    ASSIGN_OR_RETURN(BatchedProduct bp,
+                     CheckBatched(ctx.input(0), ctx.input(1), ta, tb, broadcasts));
+    return RunBatched(ctx, bp);
+  });
+}
+
+bool ChannelsFirst(const ir::Node& node) {
+  return AttrOr<std::string>(node, "data_format", "NHWC").starts_with("NC");
+}
+
+Status CheckBias(const Tensor& value, const Tensor& bias, bool channels_first) {
+  if (value.rank() < 2) {
+    return InvalidArgumentError(
+        StrCat("Input tensor must be at least 2D: ", value.shape().ToString()));
+  }
+  if (bias.rank() != 1) {
+    return InvalidArgumentError(StrCat("Biases must be 1D: ", bias.shape().ToString()));
+  }
+  const int channel = channels_first ? 1 : value.rank() - 1;
+  if (bias.dim(0) == value.dim(channel)) return OkStatus();
+  return InvalidArgumentError(
+      StrCat("Must provide as many biases as the ",
+             channels_first ? "channel dimension" : "last dimension", " of the input tensor: ",
+             bias.shape().ToString(), " vs. ", value.shape().ToString()));
+}
+
+// value + bias, as [outer, channels, inner] + [channels, 1].
+Status AddBias(KernelContext& ctx, const BinaryKernel& add, const Tensor& value, const Tensor& bias,
+               Tensor* out, int64_t inner) {
+  const int64_t n = value.num_elements(), channels = bias.dim(0);
+  if (n == 0) return OkStatus();
+  const auto size = static_cast<int64_t>(DTypeSize(add.dtype));
+  const auto* x = static_cast<const char*>(value.raw_data());
+  const auto* b = static_cast<const char*>(bias.raw_data());
+  auto* y = static_cast<char*>(out->raw_data());
+  const int64_t run = inner == 1 ? channels : inner;
+  ctx.intra_op().ParallelFor(
+      n / run, std::max<int64_t>(1, kElementGrain / run), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          const int64_t at = r * run * size;
+          if (inner == 1) {
+            add.Run(x + at, 1, b, 1, y + at, run);
+          } else {
+            add.Run(x + at, 1, b + r % channels * size, 0, y + at, run);
+          }
+        }
+      });
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindBiasAdd(const BindContext& c) {
+  const bool channels_first = ChannelsFirst(*c.node);
+  const DType dtype = c.input_dtype(0);
+  BinaryKernel add;
+  add.dtype = add.out_dtype = dtype;
+  const DType compute = IsHalfSize(dtype) ? DType::kFloat : dtype;
+  add.loop = SwitchType<BinaryLoop>(Numbers{}, compute, []<typename T>() -> BinaryLoop {
+    return &BinaryLoopOf<T, T, WrapAdd<T>>;
+  });
+  if (compute == DType::kFloat) add.loop = FastBinaryLoop(FastBinary::kAdd);
+  return KernelFn([=](KernelContext& ctx) -> Status {
+    const Tensor& value = ctx.input(0);
+    const Tensor& bias = ctx.input(1);
+    RETURN_IF_ERROR(CheckBias(value, bias, channels_first));
+    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, value.shape()));
+    int64_t inner = 1;
+    for (int d = 2; channels_first && d < value.rank(); ++d) inner *= value.dim(d);
+    return AddBias(ctx, add, value, bias, out, inner);
+  });
+}
+
+// Sums of [outer, channels, inner] for each channel, accumulated in A.
+template <typename T, typename A>
+void SumChannels(const Tensor& dy, int64_t outer, int64_t channels, int64_t inner, A* sums) {
+  std::fill_n(sums, channels, A{0});
+  const T* x = dy.flat<T>().data();
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = 0; c < channels; ++c) {
+      A sum{0};
+      for (int64_t i = 0; i < inner; ++i) sum = WrapAdd(sum, static_cast<A>(*x++));
+      sums[c] = WrapAdd(sums[c], sum);
+    }
+  }
+}
+
+void SumFloatRows(KernelContext& ctx, const float* x, int64_t rows, int64_t cols, float* sums) {
+  const BinaryLoop add = FastBinaryLoop(FastBinary::kAdd);
+  const int64_t grain = std::max<int64_t>(16, kElementGrain / std::max<int64_t>(1, rows));
+  ctx.intra_op().ParallelFor(cols, grain, [&](int64_t begin, int64_t end) {
+    std::fill(sums + begin, sums + end, 0.0f);
+    for (int64_t r = 0; r < rows; ++r) {
+      add(sums + begin, 1, x + r * cols + begin, 1, sums + begin, end - begin, 0);
+    }
+  });
+}
+
+template <typename H>
+Status SumHalfChannels(KernelContext& ctx, const Tensor& dy, int64_t outer, int64_t channels,
+                       int64_t inner, Tensor* out) {
+  auto* sums = static_cast<float*>(ctx.Scratch(static_cast<size_t>(channels) * sizeof(float) + 1));
+  if (sums == nullptr) return ResourceExhaustedError("No memory for the sums of BiasAddGrad");
+  SumChannels<H, float>(dy, outer, channels, inner, sums);
+  for (int64_t c = 0; c < channels; ++c) out->flat<H>()[static_cast<size_t>(c)] = H(sums[c]);
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindBiasAddGrad(const BindContext& c) {
+  const bool channels_first = ChannelsFirst(*c.node);
+  return KernelFn([channels_first](KernelContext& ctx) -> Status {
+    const Tensor& dy = ctx.input(0);
+    if (dy.rank() < 2) {
+      return InvalidArgumentError(
+          StrCat("Input tensor must be at least 2D: ", dy.shape().ToString()));
+    }
+    const int channel = channels_first ? 1 : dy.rank() - 1;
+    const int64_t channels = dy.dim(channel);
+    int64_t inner = 1;
+    for (int d = channel + 1; d < dy.rank(); ++d) inner *= dy.dim(d);
+    const int64_t block = channels * inner;
+    const int64_t outer = block == 0 ? 0 : dy.num_elements() / block;
+    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, Shape({channels})));
+    if (dy.dtype() == DType::kFloat && inner == 1) {
+      SumFloatRows(ctx, dy.flat<float>().data(), outer, channels, out->flat<float>().data());
+      return OkStatus();
+    }
+    if (dy.dtype() == DType::kHalf) {
+      return SumHalfChannels<Half>(ctx, dy, outer, channels, inner, out);
+    }
+    if (dy.dtype() == DType::kBFloat16) {
+      return SumHalfChannels<BFloat16>(ctx, dy, outer, channels, inner, out);
+    }
+    SwitchType<int>(Numbers{}, dy.dtype(), [&]<typename T>() {
+      SumChannels<T, T>(dy, outer, channels, inner, out->flat<T>().data());
+      return 0;
+    });
+    return OkStatus();
+  });
+}
+
+std::vector<KernelDef> MakeTable() {
+  std::vector<DType> types = ProductTypes::DTypes();
+  for (DType t : {DType::kFloat, DType::kHalf, DType::kBFloat16}) types.push_back(t);
+  return MakeKernels({
+      {"MatMul", BindMatMul, types, "T", {}, {}, true},
+      {"_FusedMatMul", BindFusedMatMul, {DType::kFloat}, "T", {}, {}, true},
+      {"BatchMatMul", BindBatchMatMul, types, "T", {}, {}, true},
+      {"BatchMatMulV2", BindBatchMatMul, types, "T", {}, {}, true},
+      {"BiasAdd", BindBiasAdd, NumberTypes(), "T", {{0, 0}}},
+      {"BiasAddV1", BindBiasAdd, NumberTypes(), "T", {{0, 0}}},
+      {"BiasAddGrad", BindBiasAddGrad, NumberTypes()},
+  });
+}
+
+}  // namespace
+
+std::span<const KernelDef> MatMulKernels() {
+  static const std::vector<KernelDef> table = MakeTable();
+  return table;
+}
+
+}  // namespace slipway::kernels

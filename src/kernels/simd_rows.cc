@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/simd_rows.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd_rows.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// Behind the above, which it needs.
+#include "kernels/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace slipway::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+int64_t LanesOf(D d) { return static_cast<int64_t>(hn::Lanes(d)); }
+
+// Four running sums of fn(x[i]), so that neither latency nor rounding adds up over the row.
+template <class Fn>
+float SumOf(const float* x, int64_t n, Fn fn) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = hn::Add(s0, fn(hn::LoadU(d, x + i)));
+    s1 = hn::Add(s1, fn(hn::LoadU(d, x + i + lanes)));
+    s2 = hn::Add(s2, fn(hn::LoadU(d, x + i + 2 * lanes)));
+    s3 = hn::Add(s3, fn(hn::LoadU(d, x + i + 3 * lanes)));
+  }
+  for (; i + lanes <= n; i += lanes) s0 = hn::Add(s0, fn(hn::LoadU(d, x + i)));
+  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < n; ++i) total += hn::GetLane(fn(hn::Set(d, x[i])));
+  return total;
+}
+
+// Long rows in halves: the error then grows with the logarithm of the length.
+constexpr int64_t kWholeRow = 8192;
+
+float Sum(const float* x, int64_t n) {
+  if (n > kWholeRow) {
+    const int64_t half = n / 2;
+    return Sum(x, half) + Sum(x + half, n - half);
+  }
+  return SumOf(x, n, [](V v) HWY_ATTR { return v; });
+}
+
+float SumSquares(const float* x, int64_t n) {
+  if (n > kWholeRow) {
+    const int64_t half = n / 2;
+    return SumSquares(x, half) + SumSquares(x + half, n - half);
+  }
+  return SumOf(x, n, [](V v) HWY_ATTR { return hn::Mul(v, v); });
+}
+
+HWY_INLINE V MaxOrNan(V so_far, V x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::Ne(x, x)), x, so_far);
+}
+
+float Max(const float* x, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  float best = x[0];
+  int64_t i = 0;
+  if (n >= lanes) {
+    auto m = hn::LoadU(d, x);
+    for (i = lanes; i + lanes <= n; i += lanes) m = MaxOrNan(m, hn::LoadU(d, x + i));
+    HWY_ALIGN float tile[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(m, d, tile);
+    best = tile[0];
+    for (int64_t k = 1; k < lanes; ++k) {
+      if (tile[k] > best || tile[k] != tile[k]) best = tile[k];
+    }
+  }
+  for (; i < n; ++i) {
+    if (x[i] > best || x[i] != x[i]) best = x[i];
+  }
+  return best;
+}
+
+// y[i] = fn(x[i]) a vector at a time, the last one through a tile.
+template <class Fn>
+void Map(const float* x, float* y, int64_t n, Fn fn) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(fn(hn::LoadU(d, x + i)), d, y + i);
+  if (i == n) return;
+  HWY_ALIGN float tile[HWY_MAX_BYTES / sizeof(float)] = {};
+  for (int64_t k = 0; i + k < n; ++k) tile[k] = x[i + k];
+  hn::Store(fn(hn::Load(d, tile)), d, tile);
+  for (int64_t k = 0; i + k < n; ++k) y[i + k] = tile[k];
+}
+
+float ExpSum(const float* x, float shift, float* y, int64_t n) {
+  const D d;
+  const auto s = hn::Set(d, shift);
+  Map(x, y, n, [&](V v) HWY_ATTR { return simd::Exp(d, hn::Sub(v, s)); });
+  return Sum(y, n);
+}
+
+void Scale(const float* x, float by, float* y, int64_t n) {
+  const D d;
+  const auto s = hn::Set(d, by);
+  Map(x, y, n, [&](V v) HWY_ATTR { return hn::Mul(v, s); });
+}
+
+void AddScaled(const float* x, float by, float* y, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  const auto s = hn::Set(d, by);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), s, hn::LoadU(d, y + i)), d, y + i);
+  }
+  for (; i < n; ++i) y[i] += x[i] * by;
+}
+
+void MaxInto(const float* x, float* y, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(MaxOrNan(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
+  }
+  for (; i < n; ++i) {
+    if (x[i] > y[i] || x[i] != x[i]) y[i] = x[i];
+  }
+}
+
+void Momentum(float* var, float* accum, const float* grad, float rate, float momentum,
+              bool nesterov, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  const auto r = hn::Set(d, rate), mu = hn::Set(d, momentum);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto g = hn::LoadU(d, grad + i);
+    const auto a = hn::MulAdd(hn::LoadU(d, accum + i), mu, g);
+    const auto step = nesterov ? hn::MulAdd(a, mu, g) : a;
+    hn::StoreU(a, d, accum + i);
+    hn::StoreU(hn::NegMulAdd(step, r, hn::LoadU(d, var + i)), d, var + i);
+  }
+  for (; i < n; ++i) {
+    accum[i] = accum[i] * momentum + grad[i];
+    var[i] -= (nesterov ? accum[i] * momentum + grad[i] : accum[i]) * rate;
+  }
+}
+
+void Adam(float* var, float* m, float* v, const float* grad, const AdamStep& s, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  const float one_b1 = 1.0f - s.beta1, one_b2 = 1.0f - s.beta2;
+  const auto b1 = hn::Set(d, one_b1), b2 = hn::Set(d, one_b2), beta1 = hn::Set(d, s.beta1);
+  const auto rate = hn::Set(d, s.rate), epsilon = hn::Set(d, s.epsilon);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto g = hn::LoadU(d, grad + i);
+    auto mi = hn::LoadU(d, m + i), vi = hn::LoadU(d, v + i);
+    mi = hn::MulAdd(hn::Sub(g, mi), b1, mi);
+    vi = hn::MulAdd(hn::Sub(hn::Mul(g, g), vi), b2, vi);
+    hn::StoreU(mi, d, m + i);
+    hn::StoreU(vi, d, v + i);
+    const auto along = s.nesterov ? hn::MulAdd(g, b1, hn::Mul(beta1, mi)) : mi;
+    const auto step = hn::Div(hn::Mul(along, rate), hn::Add(hn::Sqrt(vi), epsilon));
+    hn::StoreU(hn::Sub(hn::LoadU(d, var + i), step), d, var + i);
+  }
+  for (; i < n; ++i) {
+    m[i] += (grad[i] - m[i]) * one_b1;
+    v[i] += (grad[i] * grad[i] - v[i]) * one_b2;
+    const float along = s.nesterov ? grad[i] * one_b1 + s.beta1 * m[i] : m[i];
+    var[i] -= along * s.rate / (std::sqrt(v[i]) + s.epsilon);
+  }
+}
+
+RowLoops GetRows() {
+  return {&Sum,       &Max,     &SumSquares, &ExpSum, &Scale,
+          &AddScaled, &MaxInto, &Momentum,   &Adam};
+}
+
+}  // namespace slipway::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace slipway::kernels {
+
+HWY_EXPORT(GetRows);
+
+const RowLoops& Rows() {
+  static const RowLoops rows = HWY_DYNAMIC_DISPATCH(GetRows)();
+  return rows;
+}
+
+}  // namespace slipway::kernels
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vectorised passes over one row of floats: what reductions, softmax and optimizers are made of.
+// For this machine's processor; a result does not depend on how the row is aligned.
+#pragma once
+
+#include <cstdint>
+
+namespace slipway::kernels {
+
+struct AdamStep {
+  float rate;  // learning rate with both bias corrections
+  float beta1, beta2, epsilon;
+  bool nesterov;
+};
+
+struct RowLoops {
+  float (*sum)(const float* x, int64_t n);
+  // NaN if any is; n >= 1.
+  float (*max)(const float* x, int64_t n);
+  float (*sum_squares)(const float* x, int64_t n);
+  // y[i] = exp(x[i] - shift); their sum. y may be x.
+  float (*exp_sum)(const float* x, float shift, float* y, int64_t n);
+  // y[i] = x[i] * by
+  void (*scale)(const float* x, float by, float* y, int64_t n);
+  // y[i] += x[i] * by
+  void (*add_scaled)(const float* x, float by, float* y, int64_t n);
+  // y[i] = max(y[i], x[i]); NaN stays
+  void (*max_into)(const float* x, float* y, int64_t n);
+  // TensorFlow's rule: accum = accum * momentum + grad, then the step along accum
+  void (*momentum)(float* var, float* accum, const float* grad, float rate, float momentum,
+                   bool nesterov, int64_t n);
+  void (*adam)(float* var, float* m, float* v, const float* grad, const AdamStep& step, int64_t n);
+};
+
+const RowLoops& Rows();
+
+}  // namespace slipway::kernels

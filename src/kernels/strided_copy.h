@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moving elements: one routine under transpose, slice, pad, tile, reverse, concatenate and split.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/thread_pool.h"
+#include "slipway/dtype.h"
+
+namespace slipway::kernels {
+
+// n elements side by side; objects by assignment. The ranges do not overlap.
+void CopyElements(DType dtype, const void* from, void* to, int64_t n);
+
+// For every index of `dims`: to[index · to_strides] = from[index · from_strides]. Strides are in
+// elements and may be 0 (repeats; source only) or negative (backwards). Sizes may be 0.
+// REQUIRES: all places lie within the memory of either side; equal lengths of the spans.
+void StridedCopy(DType dtype, std::span<const int64_t> dims, const void* from,
+                 std::span<const int64_t> from_strides, void* to,
+                 std::span<const int64_t> to_strides, ThreadPool* pool = nullptr);
+
+// n elements, all `*value`.
+void FillElements(DType dtype, const void* value, void* to, int64_t n);
+
+}  // namespace slipway::kernels
