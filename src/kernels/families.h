@@ -24,6 +24,7 @@ std::span<const KernelDef> OptimizerKernels();
 std::span<const KernelDef> RandomKernels();
 std::span<const KernelDef> ReduceKernels();
 std::span<const KernelDef> SaveRestoreKernels();
+std::span<const KernelDef> ScanKernels();
 std::span<const KernelDef> ShapeKernels();
 std::span<const KernelDef> SliceKernels();
 std::span<const KernelDef> SoftmaxKernels();

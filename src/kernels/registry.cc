@@ -17,7 +17,7 @@ const Registry& AllByOp() {
          {ActivationKernels(), BinaryKernels(), CastKernels(), CompareKernels(),
           ConcatSplitKernels(), ControlKernels(), GatherScatterKernels(), MatMulKernels(),
           OptimizerKernels(), RandomKernels(), ReduceKernels(), SaveRestoreKernels(),
-          ShapeKernels(), SliceKernels(), SoftmaxKernels(), StringKernels(), UnaryKernels(),
+          ScanKernels(), ShapeKernels(), SliceKernels(), SoftmaxKernels(), StringKernels(), UnaryKernels(),
           VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows by index: gather, scatter, segment reductions, one-hot.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "kernels/attrs.h"
+#include "kernels/checks.h"
+#include "kernels/families.h"
+#include "kernels/index_loops.h"
+#include "kernels/strided_copy.h"
+#include "kernels/types.h"
+
+namespace slipway::kernels {
+namespace {
+
+// Element i of an index tensor.
+int64_t IndexAt(const Tensor& t, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  switch (t.dtype()) {
+    case DType::kInt32:
+      return t.flat<int32_t>()[at];
+    case DType::kInt64:
+      return t.flat<int64_t>()[at];
+    case DType::kInt16:
+      return t.flat<int16_t>()[at];
+    case DType::kUInt16:
+      return t.flat<uint16_t>()[at];
+    case DType::kInt8:
+      return t.flat<int8_t>()[at];
+    default:
+      return t.flat<uint8_t>()[at];
+  }
+}
+
+Status CheckIndexType(const Tensor& t) {
+  switch (t.dtype()) {
+    case DType::kInt32:
+    case DType::kInt64:
+    case DType::kInt16:
+    case DType::kUInt16:
+    case DType::kInt8:
+    case DType::kUInt8:
+      return OkStatus();
+    default:
+      return InvalidArgumentError(StrCat("indices of ", DTypeName(t.dtype())));
+  }
+}
+
+// "indices[1,0]" for flat position i of `shape`.
+std::string PositionName(const Shape& shape, int64_t i) {
+  if (shape.rank() == 0) return "indices";
+  std::vector<int64_t> at(static_cast<size_t>(shape.rank()));
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at[static_cast<size_t>(d)] = i % shape.dim(d);
+    i /= shape.dim(d);
+  }
+  return StrCat("indices[", StrJoin(at, ","), "]");
+}
+
+Status CheckIndices(const Tensor& indices, int64_t limit) {
+  RETURN_IF_ERROR(CheckIndexType(indices));
+  for (int64_t i = 0; i < indices.num_elements(); ++i) {
+    const int64_t index = IndexAt(indices, i);
+    if (index >= 0 && index < limit) continue;
+    return InvalidArgumentError(StrCat(PositionName(indices.shape(), i), " = ", index,
+                                       " is not in [0, ", limit, ")"));
+  }
+  return OkStatus();
+}
+
+const char* Bytes(const Tensor& t, int64_t element) {
+  return static_cast<const char*>(t.raw_data()) +
+         element * static_cast<int64_t>(DTypeSize(t.dtype()));
+}
+char* Bytes(Tensor& t, int64_t element) {
+  return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
+}
+
+int64_t Product(const Shape& shape, int begin, int end) {
+  int64_t n = 1;
+  for (int d = begin; d < end; ++d) n *= shape.dim(d);
+  return n;
+}
+
+struct GatherPlan {
+  int axis, batch_dims;
+  Shape output;
+};
+StatusOr<GatherPlan> PlanGather(const Shape& params, const Shape& indices, int64_t axis,
+                                int64_t batch_dims) {
+  if (params.rank() < 1) {
+    return InvalidArgumentError("params must be at least 1 dimensional, but is a scalar");
+  }
+  ASSIGN_OR_RETURN(int a, NormalizeAxis(axis, params.rank(), "Gather axis"));
+  const int64_t b = batch_dims < 0 ? batch_dims + indices.rank() : batch_dims;
+  if (b < 0 || b > std::min(indices.rank(), a)) {
+    return InvalidArgumentError(StrCat("batch_dims ", batch_dims, " does not fit axis ", axis,
+                                       ", params ", params.ToString(), " and indices ",
+                                       indices.ToString()));
+  }
+  GatherPlan plan = {a, static_cast<int>(b), Shape()};
+  for (int d = 0; d < plan.batch_dims; ++d) {
+    if (params.dim(d) == indices.dim(d)) continue;
+    return InvalidArgumentError(StrCat("params.shape[", d, "]: ", params.dim(d),
+                                       " should be equal to indices.shape[", d,
+                                       "]: ", indices.dim(d)));
+  }
+  IntVec dims;
+  for (int d = 0; d < a; ++d) dims.push_back(params.dim(d));
+  for (int d = plan.batch_dims; d < indices.rank(); ++d) dims.push_back(indices.dim(d));
+  for (int d = a + 1; d < params.rank(); ++d) dims.push_back(params.dim(d));
+  ASSIGN_OR_RETURN(plan.output, Shape::FromDims(dims.span()));
+  return plan;
+}
+
+}  // namespace
+
+Status Gather(KernelContext& c, const Tensor& params, const Tensor& indices, int64_t axis,
+              int64_t batch_dims) {
+  ASSIGN_OR_RETURN(GatherPlan plan,
+                   PlanGather(params.shape(), indices.shape(), axis, batch_dims));
+  const Shape& p = params.shape();
+  const int64_t limit = p.dim(plan.axis);
+  RETURN_IF_ERROR(CheckIndices(indices, limit));
+  ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, plan.output));
+  if (plan.output.num_elements() == 0) return OkStatus();
+  const int64_t batch = Product(p, 0, plan.batch_dims);
+  const int64_t outer = Product(p, plan.batch_dims, plan.axis);
+  const int64_t inner = Product(p, plan.axis + 1, p.rank());
+  const int64_t count = Product(indices.shape(), plan.batch_dims, indices.rank());
+  int64_t to = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t o = 0; o < outer; ++o) {
+      const int64_t base = (b * outer + o) * limit;
+      for (int64_t i = 0; i < count; ++i, to += inner) {
+        const int64_t index = IndexAt(indices, b * count + i);
+        CopyElements(params.dtype(), Bytes(params, (base + index) * inner), Bytes(*out, to), inner);
+      }
+    }
+  }
+  return OkStatus();
+}
+
+namespace {
+
+template <typename T>
+void AddRun(ScatterOp op, const T* x, T* to, int64_t n, bool x_moves) {
+  for (int64_t i = 0; i < n; ++i) {
+    const T v = x[x_moves ? i : 0];
+    to[i] = op == ScatterOp::kAdd ? WrapAdd(to[i], v) : WrapSub(to[i], v);
+  }
+}
+template <typename H>
+void AddHalfRun(ScatterOp op, const H* x, H* to, int64_t n, bool x_moves) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float v = static_cast<float>(x[x_moves ? i : 0]);
+    to[i] = H(static_cast<float>(to[i]) + (op == ScatterOp::kAdd ? v : -v));
+  }
+}
+
+// to op= n values of updates from element `from` (or the one value, if it does not move).
+Status ApplyRun(ScatterOp op, const Tensor& updates, int64_t from, Tensor& target, int64_t to,
+                int64_t n, bool moves) {
+  const DType dtype = target.dtype();
+  if (op == ScatterOp::kUpdate) {
+    if (moves) {
+      CopyElements(dtype, Bytes(std::as_const(updates), from), Bytes(target, to), n);
+    } else {
+      FillElements(dtype, Bytes(std::as_const(updates), from), Bytes(target, to), n);
+    }
+    return OkStatus();
+  }
+  if (dtype == DType::kHalf) {
+    AddHalfRun(op, updates.flat<Half>().data() + from, target.flat<Half>().data() + to, n, moves);
+    return OkStatus();
+  }
+  if (dtype == DType::kBFloat16) {
+    AddHalfRun(op, updates.flat<BFloat16>().data() + from, target.flat<BFloat16>().data() + to, n,
+               moves);
+    return OkStatus();
+  }
+  const bool known = SwitchType<bool>(Numbers{}, dtype, [&]<typename T>() {
+    AddRun<T>(op, updates.flat<T>().data() + from, target.flat<T>().data() + to, n, moves);
+    return true;
+  });
+  return known ? OkStatus() : UnimplementedError(StrCat("Scatter of ", DTypeName(dtype)));
+}
+
+bool StartsWith(const Shape& shape, const Shape& head, int head_rank) {
+  if (shape.rank() < head_rank) return false;
+  for (int d = 0; d < head_rank; ++d) {
+    if (shape.dim(d) != head.dim(d)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status ScatterRows(ScatterOp op, const Tensor& indices, const Tensor& updates, Tensor& target) {
+  if (target.rank() < 1) return InvalidArgumentError("Cannot scatter into a scalar");
+  if (updates.dtype() != target.dtype()) {
+    return InvalidArgumentError(StrCat("updates of ", DTypeName(updates.dtype()),
+                                       " do not fit a target of ", DTypeName(target.dtype())));
+  }
+  bool fits = updates.rank() == 0;
+  if (!fits && updates.rank() == indices.rank() + target.rank() - 1) {
+    fits = StartsWith(updates.shape(), indices.shape(), indices.rank());
+    for (int d = 1; fits && d < target.rank(); ++d) {
+      fits = updates.dim(indices.rank() + d - 1) == target.dim(d);
+    }
+  }
+  if (!fits) {
+    return InvalidArgumentError(StrCat("Must have updates.shape = indices.shape + params.shape[1:] "
+                                       "or updates.shape = [], got updates.shape ",
+                                       updates.shape().ToString(), ", indices.shape ",
+                                       indices.shape().ToString(), ", params.shape ",
+                                       target.shape().ToString()));
+  }
+  RETURN_IF_ERROR(CheckIndices(indices, target.dim(0)));
+  const int64_t inner = Product(target.shape(), 1, target.rank());
+  for (int64_t i = 0; i < indices.num_elements() && inner > 0; ++i) {
+    RETURN_IF_ERROR(ApplyRun(op, updates, updates.rank() == 0 ? 0 : i * inner, target,
+                             IndexAt(indices, i) * inner, inner, updates.rank() != 0));
+  }
+  return OkStatus();
+}
+
+namespace {
+
+StatusOr<KernelFn> BindGather(const BindContext& bind) {
+  const int64_t batch_dims = IntAttr(*bind.node, "batch_dims");
+  const bool has_axis = bind.node->op() == "GatherV2";
+  return KernelFn([=](KernelContext& c) -> Status {
+    int64_t axis = 0;
+    if (has_axis) {
+      RETURN_IF_ERROR(CheckScalar(c.input(2), "axis"));
+      ASSIGN_OR_RETURN(axis, ReadInt(c.input(2), "axis"));
+    }
+    return Gather(c, c.input(0), c.input(1), axis, batch_dims);
+  });
+}
+
+// indices [..., depth] name places in the first `depth` dimensions of `shape`; each place holds
+// `inner` elements.
+struct Places {
+  int64_t count = 1, depth = 0, inner = 1;
+  IntVec strides;
+};
+StatusOr<Places> PlanPlaces(const Shape& shape, const Tensor& indices, std::string_view what) {
+  if (indices.rank() < 1) return InvalidArgumentError("indices must be at least a vector");
+  RETURN_IF_ERROR(CheckIndexType(indices));
+  Places places;
+  places.depth = indices.dim(indices.rank() - 1);
+  if (places.depth > shape.rank()) {
+    return InvalidArgumentError(
+        StrCat("index innermost dimension length must be <= ", what, " rank; saw: ", places.depth,
+               " vs. ", shape.rank()));
+  }
+  places.count = Product(indices.shape(), 0, indices.rank() - 1);
+  const int depth = static_cast<int>(places.depth);
+  places.inner = Product(shape, depth, shape.rank());
+  for (int d = 0; d < depth; ++d) places.strides.push_back(Product(shape, d + 1, depth));
+  return places;
+}
+
+// The place that index row i names, or -1 if it lies outside.
+int64_t PlaceAt(const Places& places, const Shape& shape, const Tensor& indices, int64_t i) {
+  int64_t at = 0;
+  for (int64_t d = 0; d < places.depth; ++d) {
+    const int64_t index = IndexAt(indices, i * places.depth + d);
+    if (index < 0 || index >= shape.dim(static_cast<int>(d))) return -1;
+    at += index * places.strides[static_cast<size_t>(d)];
+  }
+  return at;
+}
+
+Status BadPlace(const Places& places, const Shape& shape, const Tensor& indices, int64_t i) {
+  std::vector<int64_t> row;
+  for (int64_t d = 0; d < places.depth; ++d) row.push_back(IndexAt(indices, i * places.depth + d));
+  Shape rows;
+  for (int d = 0; d + 1 < indices.rank(); ++d) rows.AddDim(indices.dim(d));
+  return InvalidArgumentError(StrCat(PositionName(rows, i), " = [", StrJoin(row, ", "),
+                                     "] does not index into shape ", shape.ToString()));
+}
+
+Status RunGatherNd(KernelContext& c) {
+  const Tensor& params = c.input(0);
+  const Tensor& indices = c.input(1);
+  if (params.rank() < 1) return InvalidArgumentError("params must be at least a vector");
+  ASSIGN_OR_RETURN(Places places, PlanPlaces(params.shape(), indices, "params"));
+  IntVec dims;
+  for (int d = 0; d + 1 < indices.rank(); ++d) dims.push_back(indices.dim(d));
+  for (int d = static_cast<int>(places.depth); d < params.rank(); ++d) {
+    dims.push_back(params.dim(d));
+  }
+  ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
+  ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  for (int64_t i = 0; i < places.count; ++i) {
+    const int64_t place = PlaceAt(places, params.shape(), indices, i);
+    if (place < 0) return BadPlace(places, params.shape(), indices, i);
+    CopyElements(params.dtype(), Bytes(params, place * places.inner),
+                 Bytes(*out, i * places.inner), places.inner);
+  }
+  return OkStatus();
+}
+
+// target[indices[i]] op= updates[i].
+Status ScatterPlaces(ScatterOp op, const Tensor& indices, const Tensor& updates, Tensor& target) {
+  ASSIGN_OR_RETURN(Places places, PlanPlaces(target.shape(), indices, "output"));
+  const int batch_rank = indices.rank() - 1;
+  bool fits = StartsWith(updates.shape(), indices.shape(), batch_rank) &&
+              updates.rank() == batch_rank + target.rank() - static_cast<int>(places.depth);
+  for (int d = static_cast<int>(places.depth); fits && d < target.rank(); ++d) {
+    fits = updates.dim(batch_rank + d - static_cast<int>(places.depth)) == target.dim(d);
+  }
+  if (!fits) {
+    return InvalidArgumentError(StrCat("updates of shape ", updates.shape().ToString(),
+                                       " do not fit indices of shape ", indices.shape().ToString(),
+                                       " into shape ", target.shape().ToString()));
+  }
+  for (int64_t i = 0; i < places.count; ++i) {
+    const int64_t place = PlaceAt(places, target.shape(), indices, i);
+    if (place < 0) return BadPlace(places, target.shape(), indices, i);
+    RETURN_IF_ERROR(ApplyRun(op, updates, i * places.inner, target, place * places.inner,
+                             places.inner, true));
+  }
+  return OkStatus();
+}
+
+void SetZero(Tensor& t) {
+  if (IsObject(t.dtype())) {
+    const Tensor empty(t.dtype(), Shape());
+    FillElements(t.dtype(), empty.raw_data(), t.raw_data(), t.num_elements());
+  } else if (t.num_elements() > 0) {
+    std::memset(t.raw_data(), 0, t.byte_size());
+  }
+}
+
+StatusOr<Shape> ReadAnyShape(const Tensor& t) {
+  RETURN_IF_ERROR(CheckRank(t, 1, "shape"));
+  RETURN_IF_ERROR(CheckIndexType(t));
+  IntVec dims;
+  for (int64_t i = 0; i < t.num_elements(); ++i) dims.push_back(IndexAt(t, i));
+  return Shape::FromDims(dims.span());
+}
+
+Status RunScatterNd(KernelContext& c) {
+  ASSIGN_OR_RETURN(Shape shape, ReadAnyShape(c.input(2)));
+  ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  SetZero(*out);
+  // Strings are not added, but there is nothing under them either.
+  const ScatterOp op =
+      IsObject(out->dtype()) || out->dtype() == DType::kBool ? ScatterOp::kUpdate : ScatterOp::kAdd;
+  return ScatterPlaces(op, c.input(0), c.input(1), *out);
+}
+
+StatusOr<KernelFn> BindTensorScatter(const BindContext& bind) {
+  const std::string& name = bind.node->op();
+  const ScatterOp op = name == "TensorScatterAdd"   ? ScatterOp::kAdd
+                       : name == "TensorScatterSub" ? ScatterOp::kSub
+                                                    : ScatterOp::kUpdate;
+  return KernelFn([op](KernelContext& c) -> Status {
+    const Tensor& x = c.input(0);
+    ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
+    if (out->raw_data() != x.raw_data()) {
+      CopyElements(x.dtype(), x.raw_data(), out->raw_data(), x.num_elements());
+    }
+    return ScatterPlaces(op, c.input(1), c.input(2), *out);
+  });
+}
+
+enum class Segment : uint8_t { kSum, kProd, kMax, kMin };
+
+template <typename T>
+T SegmentInit(Segment kind) {
+  using L = std::numeric_limits<T>;
+  switch (kind) {
+    case Segment::kSum:
+      return T{0};
+    case Segment::kProd:
+      return T{1};
+    case Segment::kMax:
+      return L::lowest();
+    case Segment::kMin:
+      return L::max();
+  }
+  return T{0};
+}
+
+template <typename T>
+T SegmentCombine(Segment kind, T a, T b) {
+  switch (kind) {
+    case Segment::kSum:
+      return WrapAdd(a, b);
+    case Segment::kProd:
+      return WrapMul(a, b);
+    case Segment::kMax:
+      return std::max(a, b);
+    case Segment::kMin:
+      return std::min(a, b);
+  }
+  return a;
+}
+
+Status CheckSegments(const Tensor& data, const Tensor& ids, int64_t segments) {
+  if (segments < 0) {
+    return InvalidArgumentError(StrCat("Input num_segments == ", segments, " must not be negative"));
+  }
+  if (!StartsWith(data.shape(), ids.shape(), ids.rank())) {
+    return InvalidArgumentError(StrCat("data.shape = ", data.shape().ToString(),
+                                       " does not start with segment_ids.shape = ",
+                                       ids.shape().ToString()));
+  }
+  RETURN_IF_ERROR(CheckIndexType(ids));
+  for (int64_t i = 0; i < ids.num_elements(); ++i) {
+    if (IndexAt(ids, i) < segments) continue;
+    return InvalidArgumentError(StrCat("segment_ids[", i, "] = ", IndexAt(ids, i),
+                                       " is out of range [0, ", segments, ")"));
+  }
+  return OkStatus();
+}
+
+template <Segment kKind>
+Status RunSegment(KernelContext& c) {
+  const Tensor& data = c.input(0);
+  const Tensor& ids = c.input(1);
+  RETURN_IF_ERROR(CheckScalar(c.input(2), "num_segments"));
+  ASSIGN_OR_RETURN(int64_t segments, ReadInt(c.input(2), "num_segments"));
+  RETURN_IF_ERROR(CheckSegments(data, ids, segments));
+  IntVec dims;
+  dims.push_back(segments);
+  for (int d = ids.rank(); d < data.rank(); ++d) dims.push_back(data.dim(d));
+  ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
+  ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  const int64_t inner = Product(data.shape(), ids.rank(), data.rank());
+  return SwitchType<Status>(Numbers{}, data.dtype(), [&]<typename T>() {
+    T* to = out->flat<T>().data();
+    const T* from = data.flat<T>().data();
+    std::fill_n(to, out->num_elements(), SegmentInit<T>(kKind));
+    for (int64_t i = 0; i < ids.num_elements(); ++i, from += inner) {
+      const int64_t id = IndexAt(ids, i);
+      if (id < 0) continue;  // TensorFlow drops them
+      for (int64_t j = 0; j < inner; ++j) {
+        to[id * inner + j] = SegmentCombine<T>(kKind, to[id * inner + j], from[j]);
+      }
+    }
+    return OkStatus();
+  });
+}
+
+StatusOr<KernelFn> BindOneHot(const BindContext& bind) {
+  const int64_t given = IntAttr(*bind.node, "axis", -1);
+  return KernelFn([given](KernelContext& c) -> Status {
+    const Tensor& indices = c.input(0);
+    RETURN_IF_ERROR(CheckIndexType(indices));
+    RETURN_IF_ERROR(CheckScalar(c.input(1), "depth"));
+    RETURN_IF_ERROR(CheckScalar(c.input(2), "on_value"));
+    RETURN_IF_ERROR(CheckScalar(c.input(3), "off_value"));
+    ASSIGN_OR_RETURN(int64_t depth, ReadInt(c.input(1), "depth"));
+    if (depth < 0) return InvalidArgumentError(StrCat("depth must be non-negative, got: ", depth));
+    if (given < -1 || given > indices.rank()) {
+      return InvalidArgumentError(StrCat("Expected axis to be -1 or between 0 and ",
+                                         indices.rank(), ". But received: ", given));
+    }
+    const int axis = static_cast<int>(given == -1 ? indices.rank() : given);
+    IntVec dims;
+    for (int d = 0; d < axis; ++d) dims.push_back(indices.dim(d));
+    dims.push_back(depth);
+    for (int d = axis; d < indices.rank(); ++d) dims.push_back(indices.dim(d));
+    ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
+    ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+    FillElements(out->dtype(), c.input(3).raw_data(), out->raw_data(), out->num_elements());
+    const int64_t inner = Product(indices.shape(), axis, indices.rank());
+    for (int64_t i = 0; i < indices.num_elements(); ++i) {
+      const int64_t index = IndexAt(indices, i);
+      if (index < 0 || index >= depth) continue;
+      const int64_t at = (i / inner * depth + index) * inner + i % inner;
+      CopyElements(out->dtype(), c.input(2).raw_data(), Bytes(*out, at), 1);
+    }
+    return OkStatus();
+  });
+}
+
+template <Status (*kRun)(KernelContext&)>
+StatusOr<KernelFn> BindPlain(const BindContext&) {
+  return KernelFn(kRun);
+}
+
+std::vector<KernelDef> MakeTable() {
+  const std::vector<DType> numbers = Numbers::DTypes();
+  return MakeKernels({
+      {"Gather", BindGather},
+      {"GatherV2", BindGather},
+      {"GatherNd", BindPlain<RunGatherNd>},
+      {"ScatterNd", BindPlain<RunScatterNd>},
+      {"TensorScatterUpdate", BindTensorScatter, {}, "T", {{0, 0}}},
+      {"TensorScatterAdd", BindTensorScatter, NumberTypes(), "T", {{0, 0}}},
+      {"TensorScatterSub", BindTensorScatter, NumberTypes(), "T", {{0, 0}}},
+      {"UnsortedSegmentSum", BindPlain<RunSegment<Segment::kSum>>, numbers},
+      {"UnsortedSegmentProd", BindPlain<RunSegment<Segment::kProd>>, numbers},
+      {"UnsortedSegmentMax", BindPlain<RunSegment<Segment::kMax>>, numbers},
+      {"UnsortedSegmentMin", BindPlain<RunSegment<Segment::kMin>>, numbers},
+      {"OneHot", BindOneHot},
+  });
+}
+
+}  // namespace
+
+std::span<const KernelDef> GatherScatterKernels() {
+  static const std::vector<KernelDef> table = MakeTable();
+  return table;
+}
+
+}  // namespace slipway::kernels
