@@ -107,17 +107,15 @@ bool GradLoop(const void* a, int sa, const void* b, int sb, void* out, int64_t n
   return true;
 }
 
-#define SLIPWAY_ACTIVATION(NAME, TYPES)                                                 \
-  UnaryLoop NAME##Loop(DType dtype) {                                                   \
-    return SwitchType<UnaryLoop>(TYPES{}, dtype, []<typename T>() -> UnaryLoop {        \
-      return &AlphaLoop<T, NAME##Of<T>>;                                                \
-    });                                                                                 \
+#define SLIPWAY_ACTIVATION(NAME, TYPES)                                                        \
+  UnaryLoop NAME##Loop(DType dtype) {                                                          \
+    return SwitchType<UnaryLoop>(                                                              \
+        TYPES{}, dtype, []<typename T>() -> UnaryLoop { return &AlphaLoop<T, NAME##Of<T>>; }); \
   }
-#define SLIPWAY_GRADIENT(NAME, TYPES)                                                   \
-  BinaryLoop NAME##Loop(DType dtype) {                                                  \
-    return SwitchType<BinaryLoop>(TYPES{}, dtype, []<typename T>() -> BinaryLoop {      \
-      return &GradLoop<T, NAME##Of<T>>;                                                 \
-    });                                                                                 \
+#define SLIPWAY_GRADIENT(NAME, TYPES)                                                          \
+  BinaryLoop NAME##Loop(DType dtype) {                                                         \
+    return SwitchType<BinaryLoop>(                                                             \
+        TYPES{}, dtype, []<typename T>() -> BinaryLoop { return &GradLoop<T, NAME##Of<T>>; }); \
   }
 SLIPWAY_ACTIVATION(Relu, Numbers)
 SLIPWAY_ACTIVATION(Relu6, Numbers)
@@ -206,12 +204,12 @@ StatusOr<KernelFn> BindGradient(const BindContext& c) {
 std::vector<KernelDef> MakeTable() {
   std::vector<KernelRow> rows;
   for (const auto& [name, op] : Activations()) {
-    rows.push_back({name.data(), BindActivation, op.ints ? NumberTypes() : FloatTypes(), "T",
-                    {{0, 0}}});
+    rows.push_back(
+        {name.data(), BindActivation, op.ints ? NumberTypes() : FloatTypes(), "T", {{0, 0}}});
   }
   for (const auto& [name, op] : Gradients()) {
-    rows.push_back({name.data(), BindGradient, op.ints ? NumberTypes() : FloatTypes(), "T",
-                    {{0, 0}, {1, 0}}});
+    rows.push_back(
+        {name.data(), BindGradient, op.ints ? NumberTypes() : FloatTypes(), "T", {{0, 0}, {1, 0}}});
   }
   return MakeKernels(std::move(rows));
 }

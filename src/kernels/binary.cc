@@ -150,11 +150,10 @@ T RightShiftFn(T a, T by) {
 constexpr const char* kDivisionByZero = "Integer division by zero";
 
 // A loop for each element type: floats from the vectorised table where there is one.
-#define SLIPWAY_LOOPS(NAME, TYPES, LOOP)                                                     \
-  BinaryLoop NAME(DType dtype) {                                                             \
-    return SwitchType<BinaryLoop>(TYPES{}, dtype, []<typename T>() -> BinaryLoop {           \
-      return &LOOP;                                                                          \
-    });                                                                                      \
+#define SLIPWAY_LOOPS(NAME, TYPES, LOOP)                                             \
+  BinaryLoop NAME(DType dtype) {                                                     \
+    return SwitchType<BinaryLoop>(TYPES{}, dtype,                                    \
+                                  []<typename T>() -> BinaryLoop { return &LOOP; }); \
   }
 #define SLIPWAY_COMMA ,
 SLIPWAY_LOOPS(AddLoop, Numbers, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA WrapAdd<T>>)
@@ -265,10 +264,10 @@ Status AddAll(KernelContext& c, const BinaryKernel& add) {
   const Tensor& first = c.input(0);
   for (int i = 1; i < c.num_inputs(); ++i) {
     if (c.input(i).shape() == first.shape()) continue;
-    return InvalidArgumentError(StrCat("Inputs to operation AddN must have the same size and "
-                                       "shape.  Input 0: ",
-                                       first.shape().ToString(), " != input ", i, ": ",
-                                       c.input(i).shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("Inputs to operation AddN must have the same size and "
+               "shape.  Input 0: ",
+               first.shape().ToString(), " != input ", i, ": ", c.input(i).shape().ToString()));
   }
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, first.shape()));
   const size_t size = DTypeSize(add.dtype);

@@ -20,9 +20,9 @@ struct Broadcast {
 
   Shape output;
   int num_inputs = 0;
-  int rank = 0;                                // >= 1
-  int64_t dims[kMaxDims];                      // of the output, merged
-  int64_t strides[kMaxInputs][kMaxDims];       // in elements; 0: the input stands still
+  int rank = 0;                           // >= 1
+  int64_t dims[kMaxDims];                 // of the output, merged
+  int64_t strides[kMaxInputs][kMaxDims];  // in elements; 0: the input stands still
 
   // INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]".
   static Status Make(std::span<const Shape* const> inputs, Broadcast* result);

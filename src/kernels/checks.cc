@@ -18,9 +18,9 @@ StatusOr<IntVec> ReadInts(const Tensor& tensor, std::string_view what) {
 
 StatusOr<IntVec> ReadIntVector(const Tensor& tensor, std::string_view what, bool allow_scalar) {
   if (tensor.rank() != 1 && !(allow_scalar && tensor.rank() == 0)) {
-    return InvalidArgumentError(
-        StrCat(what, " must be a vector", allow_scalar ? " or a scalar" : "", ", but has shape ",
-               tensor.shape().ToString()));
+    return InvalidArgumentError(StrCat(what, " must be a vector",
+                                       allow_scalar ? " or a scalar" : "", ", but has shape ",
+                                       tensor.shape().ToString()));
   }
   return ReadInts(tensor, what);
 }
@@ -62,16 +62,16 @@ StatusOr<Shape> ReadShape(const Tensor& tensor, std::string_view what) {
 
 StatusOr<int> NormalizeAxis(int64_t axis, int rank, std::string_view what) {
   if (axis < -rank || axis >= rank) {
-    return InvalidArgumentError(
-        StrCat(what, ": Expected dimension in the range [", -rank, ", ", rank, "), but got ", axis));
+    return InvalidArgumentError(StrCat(what, ": Expected dimension in the range [", -rank, ", ",
+                                       rank, "), but got ", axis));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 Status CheckRank(const Tensor& tensor, int rank, std::string_view what) {
   if (tensor.rank() == rank) return OkStatus();
-  return InvalidArgumentError(StrCat(what, " must be ", rank, "-dimensional, but has shape ",
-                                     tensor.shape().ToString()));
+  return InvalidArgumentError(
+      StrCat(what, " must be ", rank, "-dimensional, but has shape ", tensor.shape().ToString()));
 }
 
 Status CheckScalar(const Tensor& tensor, std::string_view what) {

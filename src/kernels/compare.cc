@@ -46,8 +46,8 @@ StatusOr<KernelFn> BindOrder(const BindContext& c) {
   kernel.dtype = c.input_dtype(0);
   kernel.out_dtype = DType::kBool;
   const DType compute = IsHalfSize(kernel.dtype) ? DType::kFloat : kernel.dtype;
-  kernel.loop = SwitchType<BinaryLoop>(
-      Numbers{}, compute, [&]<typename T>() { return OrderLoop<T>(c.node->op()); });
+  kernel.loop = SwitchType<BinaryLoop>(Numbers{}, compute,
+                                       [&]<typename T>() { return OrderLoop<T>(c.node->op()); });
   return KernelFn(kernel);
 }
 
@@ -61,9 +61,9 @@ bool EqualLoop(const void* a, int sa, const void* b, int sb, void* out, int64_t 
   return true;
 }
 
-using EqualTypes = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
-                            uint32_t, uint64_t, bool, std::string, std::complex<float>,
-                            std::complex<double>>;
+using EqualTypes =
+    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+             uint64_t, bool, std::string, std::complex<float>, std::complex<double>>;
 
 StatusOr<KernelFn> BindEqual(const BindContext& c) {
   const bool equal = c.node->op() == "Equal";
@@ -162,16 +162,17 @@ Status RunSelectV1(KernelContext& c) {
   Shape cond_shape = cond.shape();
   if (cond.rank() == 1 && t.rank() > 1) {
     if (cond.dim(0) != t.dim(0)) {
-      return InvalidArgumentError(StrCat("Number of batches of 'then' must match size of 'cond', "
-                                         "but saw: ",
-                                         t.dim(0), " vs. ", cond.dim(0)));
+      return InvalidArgumentError(
+          StrCat("Number of batches of 'then' must match size of 'cond', "
+                 "but saw: ",
+                 t.dim(0), " vs. ", cond.dim(0)));
     }
     for (int d = 1; d < t.rank(); ++d) cond_shape.AddDim(1);
   } else if (cond.rank() != 0 && !(cond.shape() == t.shape())) {
-    return InvalidArgumentError(StrCat("'cond' must be a scalar, a vector of rows or of the shape "
-                                       "of 'then' ",
-                                       t.shape().ToString(), ", but has shape ",
-                                       cond.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("'cond' must be a scalar, a vector of rows or of the shape "
+               "of 'then' ",
+               t.shape().ToString(), ", but has shape ", cond.shape().ToString()));
   }
   const Shape* shapes[] = {&cond_shape, &t.shape(), &t.shape()};
   Broadcast plan;
@@ -193,9 +194,10 @@ Status RunClip(KernelContext& c) {
   for (int i = 1; i < 3; ++i) {
     const Shape& bound = c.input(i).shape();
     if (bound.rank() == 0 || bound == x.shape()) continue;
-    return InvalidArgumentError(StrCat("clip_value_min and clip_value_max must be either of the "
-                                       "same shape as input, or a scalar. input shape: ",
-                                       x.shape().ToString(), " bound: ", bound.ToString()));
+    return InvalidArgumentError(
+        StrCat("clip_value_min and clip_value_max must be either of the "
+               "same shape as input, or a scalar. input shape: ",
+               x.shape().ToString(), " bound: ", bound.ToString()));
   }
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
   const bool low_moves = c.input(1).rank() > 0, high_moves = c.input(2).rank() > 0;

@@ -89,8 +89,8 @@ StatusOr<KernelFn> BindAssert(const BindContext& c) {
   return KernelFn([summarize](KernelContext& ctx) -> Status {
     const Tensor& condition = ctx.input(0);
     if (condition.num_elements() != 1) {
-      return InvalidArgumentError(StrCat("In[0] should be a scalar: ",
-                                         condition.shape().ToString()));
+      return InvalidArgumentError(
+          StrCat("In[0] should be a scalar: ", condition.shape().ToString()));
     }
     if (condition.flat<bool>()[0]) return OkStatus();
     std::string message = "assertion failed:";
@@ -140,14 +140,15 @@ std::vector<KernelDef> MakeTable() {
       {"PrintV2", BindPrintV2},
       {"Print", BindPrint},
   };
-  for (const char* op : {"Identity", "StopGradient", "PreventGradient", "Snapshot",
-                         "PlaceholderWithDefault"}) {
+  for (const char* op :
+       {"Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault"}) {
     rows.push_back({op, BindPlain<RunForwardFirst>});
   }
   std::vector<KernelDef> table = MakeKernels(std::move(rows));
   for (KernelDef& def : table) {
     if (def.op != "NoOp" && def.op != "Const" && def.op != "Assert" && def.op != "PrintV2") {
       def.shares = {{0, 0}};
+      for (int i = 1; def.op == "IdentityN" && i < 64; ++i) def.shares.push_back({i, i});
     }
   }
   return table;

@@ -65,9 +65,6 @@ void RunUnaryKernel(const UnaryKernel& k, const void* x, void* y, int64_t n) {
   k.loop(x, y, n, k.alpha);
 }
 
-const char* At(const void* base, int64_t index, size_t size) {
-  return static_cast<const char*>(base) + index * static_cast<int64_t>(size);
-}
 char* At(void* base, int64_t index, size_t size) {
   return static_cast<char*>(base) + index * static_cast<int64_t>(size);
 }
@@ -83,8 +80,8 @@ Status UnaryKernel::operator()(KernelContext& c) const {
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
   const size_t in_size = DTypeSize(dtype), out_size = DTypeSize(out_dtype);
   c.intra_op().ParallelFor(x.num_elements(), kElementGrain, [&](int64_t begin, int64_t end) {
-    RunUnaryKernel(*this, At(std::as_const(x).raw_data(), begin, in_size),
-                   At(y->raw_data(), begin, out_size), end - begin);
+    RunUnaryKernel(*this, At(x.raw_data(), begin, in_size), At(y->raw_data(), begin, out_size),
+                   end - begin);
   });
   return OkStatus();
 }
@@ -110,9 +107,8 @@ Status BinaryKernel::operator()(KernelContext& c) const {
   std::atomic<bool> ok = true;
   auto body = [&](int64_t begin, int64_t end) {
     plan.ForEachRun(begin, end, [&](const int64_t* offsets, int64_t at, int64_t n) {
-      if (!Run(At(std::as_const(a).raw_data(), offsets[0], size), sa,
-                           At(std::as_const(b).raw_data(), offsets[1], size), sb,
-                           At(out->raw_data(), at, out_size), n)) {
+      if (!Run(At(a.raw_data(), offsets[0], size), sa, At(b.raw_data(), offsets[1], size), sb,
+               At(out->raw_data(), at, out_size), n)) {
         ok.store(false, std::memory_order_relaxed);
       }
     });

@@ -44,12 +44,41 @@ void RunUnary(UnaryLoop loop, DType dtype, const void* x, void* y, int64_t n, fl
 
 // Vectorised float loops, for this machine's processor.
 enum class FastUnary : uint8_t {
-  kAbs, kNeg, kSquare, kSqrt, kRsqrt, kReciprocal, kFloor, kCeil, kRound, kExp, kTanh, kSigmoid,
-  kRelu, kRelu6, kLeakyRelu, kElu, kSelu, kSoftsign,
+  kAbs,
+  kNeg,
+  kSquare,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kFloor,
+  kCeil,
+  kRound,
+  kExp,
+  kTanh,
+  kSigmoid,
+  kRelu,
+  kRelu6,
+  kLeakyRelu,
+  kElu,
+  kSelu,
+  kSoftsign,
 };
 enum class FastBinary : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kSquaredDifference, kReluGrad, kRelu6Grad,
-  kLeakyReluGrad, kEluGrad, kTanhGrad, kSigmoidGrad, kRsqrtGrad, kSqrtGrad,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kSquaredDifference,
+  kReluGrad,
+  kRelu6Grad,
+  kLeakyReluGrad,
+  kEluGrad,
+  kTanhGrad,
+  kSigmoidGrad,
+  kRsqrtGrad,
+  kSqrtGrad,
 };
 UnaryLoop FastUnaryLoop(FastUnary op);
 BinaryLoop FastBinaryLoop(FastBinary op);

@@ -21,6 +21,7 @@ std::span<const KernelDef> ControlKernels();
 std::span<const KernelDef> GatherScatterKernels();
 std::span<const KernelDef> MatMulKernels();
 std::span<const KernelDef> OptimizerKernels();
+std::span<const KernelDef> PadKernels();
 std::span<const KernelDef> RandomKernels();
 std::span<const KernelDef> ReduceKernels();
 std::span<const KernelDef> SaveRestoreKernels();

@@ -64,8 +64,8 @@ Status CheckIndices(const Tensor& indices, int64_t limit) {
   for (int64_t i = 0; i < indices.num_elements(); ++i) {
     const int64_t index = IndexAt(indices, i);
     if (index >= 0 && index < limit) continue;
-    return InvalidArgumentError(StrCat(PositionName(indices.shape(), i), " = ", index,
-                                       " is not in [0, ", limit, ")"));
+    return InvalidArgumentError(
+        StrCat(PositionName(indices.shape(), i), " = ", index, " is not in [0, ", limit, ")"));
   }
   return OkStatus();
 }
@@ -76,12 +76,6 @@ const char* Bytes(const Tensor& t, int64_t element) {
 }
 char* Bytes(Tensor& t, int64_t element) {
   return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
-}
-
-int64_t Product(const Shape& shape, int begin, int end) {
-  int64_t n = 1;
-  for (int d = begin; d < end; ++d) n *= shape.dim(d);
-  return n;
 }
 
 struct GatherPlan {
@@ -119,17 +113,16 @@ StatusOr<GatherPlan> PlanGather(const Shape& params, const Shape& indices, int64
 
 Status Gather(KernelContext& c, const Tensor& params, const Tensor& indices, int64_t axis,
               int64_t batch_dims) {
-  ASSIGN_OR_RETURN(GatherPlan plan,
-                   PlanGather(params.shape(), indices.shape(), axis, batch_dims));
+  ASSIGN_OR_RETURN(GatherPlan plan, PlanGather(params.shape(), indices.shape(), axis, batch_dims));
   const Shape& p = params.shape();
   const int64_t limit = p.dim(plan.axis);
   RETURN_IF_ERROR(CheckIndices(indices, limit));
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, plan.output));
   if (plan.output.num_elements() == 0) return OkStatus();
-  const int64_t batch = Product(p, 0, plan.batch_dims);
-  const int64_t outer = Product(p, plan.batch_dims, plan.axis);
-  const int64_t inner = Product(p, plan.axis + 1, p.rank());
-  const int64_t count = Product(indices.shape(), plan.batch_dims, indices.rank());
+  const int64_t batch = ProductOfDims(p, 0, plan.batch_dims);
+  const int64_t outer = ProductOfDims(p, plan.batch_dims, plan.axis);
+  const int64_t inner = ProductOfDims(p, plan.axis + 1, p.rank());
+  const int64_t count = ProductOfDims(indices.shape(), plan.batch_dims, indices.rank());
   int64_t to = 0;
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t o = 0; o < outer; ++o) {
@@ -212,14 +205,14 @@ Status ScatterRows(ScatterOp op, const Tensor& indices, const Tensor& updates, T
     }
   }
   if (!fits) {
-    return InvalidArgumentError(StrCat("Must have updates.shape = indices.shape + params.shape[1:] "
-                                       "or updates.shape = [], got updates.shape ",
-                                       updates.shape().ToString(), ", indices.shape ",
-                                       indices.shape().ToString(), ", params.shape ",
-                                       target.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("Must have updates.shape = indices.shape + params.shape[1:] "
+               "or updates.shape = [], got updates.shape ",
+               updates.shape().ToString(), ", indices.shape ", indices.shape().ToString(),
+               ", params.shape ", target.shape().ToString()));
   }
   RETURN_IF_ERROR(CheckIndices(indices, target.dim(0)));
-  const int64_t inner = Product(target.shape(), 1, target.rank());
+  const int64_t inner = ProductOfDims(target.shape(), 1, target.rank());
   for (int64_t i = 0; i < indices.num_elements() && inner > 0; ++i) {
     RETURN_IF_ERROR(ApplyRun(op, updates, updates.rank() == 0 ? 0 : i * inner, target,
                              IndexAt(indices, i) * inner, inner, updates.rank() != 0));
@@ -254,14 +247,13 @@ StatusOr<Places> PlanPlaces(const Shape& shape, const Tensor& indices, std::stri
   Places places;
   places.depth = indices.dim(indices.rank() - 1);
   if (places.depth > shape.rank()) {
-    return InvalidArgumentError(
-        StrCat("index innermost dimension length must be <= ", what, " rank; saw: ", places.depth,
-               " vs. ", shape.rank()));
+    return InvalidArgumentError(StrCat("index innermost dimension length must be <= ", what,
+                                       " rank; saw: ", places.depth, " vs. ", shape.rank()));
   }
-  places.count = Product(indices.shape(), 0, indices.rank() - 1);
+  places.count = ProductOfDims(indices.shape(), 0, indices.rank() - 1);
   const int depth = static_cast<int>(places.depth);
-  places.inner = Product(shape, depth, shape.rank());
-  for (int d = 0; d < depth; ++d) places.strides.push_back(Product(shape, d + 1, depth));
+  places.inner = ProductOfDims(shape, depth, shape.rank());
+  for (int d = 0; d < depth; ++d) places.strides.push_back(ProductOfDims(shape, d + 1, depth));
   return places;
 }
 
@@ -300,8 +292,8 @@ Status RunGatherNd(KernelContext& c) {
   for (int64_t i = 0; i < places.count; ++i) {
     const int64_t place = PlaceAt(places, params.shape(), indices, i);
     if (place < 0) return BadPlace(places, params.shape(), indices, i);
-    CopyElements(params.dtype(), Bytes(params, place * places.inner),
-                 Bytes(*out, i * places.inner), places.inner);
+    CopyElements(params.dtype(), Bytes(params, place * places.inner), Bytes(*out, i * places.inner),
+                 places.inner);
   }
   return OkStatus();
 }
@@ -323,8 +315,8 @@ Status ScatterPlaces(ScatterOp op, const Tensor& indices, const Tensor& updates,
   for (int64_t i = 0; i < places.count; ++i) {
     const int64_t place = PlaceAt(places, target.shape(), indices, i);
     if (place < 0) return BadPlace(places, target.shape(), indices, i);
-    RETURN_IF_ERROR(ApplyRun(op, updates, i * places.inner, target, place * places.inner,
-                             places.inner, true));
+    RETURN_IF_ERROR(
+        ApplyRun(op, updates, i * places.inner, target, place * places.inner, places.inner, true));
   }
   return OkStatus();
 }
@@ -406,18 +398,19 @@ T SegmentCombine(Segment kind, T a, T b) {
 
 Status CheckSegments(const Tensor& data, const Tensor& ids, int64_t segments) {
   if (segments < 0) {
-    return InvalidArgumentError(StrCat("Input num_segments == ", segments, " must not be negative"));
+    return InvalidArgumentError(
+        StrCat("Input num_segments == ", segments, " must not be negative"));
   }
   if (!StartsWith(data.shape(), ids.shape(), ids.rank())) {
-    return InvalidArgumentError(StrCat("data.shape = ", data.shape().ToString(),
-                                       " does not start with segment_ids.shape = ",
-                                       ids.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("data.shape = ", data.shape().ToString(),
+               " does not start with segment_ids.shape = ", ids.shape().ToString()));
   }
   RETURN_IF_ERROR(CheckIndexType(ids));
   for (int64_t i = 0; i < ids.num_elements(); ++i) {
     if (IndexAt(ids, i) < segments) continue;
-    return InvalidArgumentError(StrCat("segment_ids[", i, "] = ", IndexAt(ids, i),
-                                       " is out of range [0, ", segments, ")"));
+    return InvalidArgumentError(
+        StrCat("segment_ids[", i, "] = ", IndexAt(ids, i), " is out of range [0, ", segments, ")"));
   }
   return OkStatus();
 }
@@ -434,7 +427,7 @@ Status RunSegment(KernelContext& c) {
   for (int d = ids.rank(); d < data.rank(); ++d) dims.push_back(data.dim(d));
   ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  const int64_t inner = Product(data.shape(), ids.rank(), data.rank());
+  const int64_t inner = ProductOfDims(data.shape(), ids.rank(), data.rank());
   return SwitchType<Status>(Numbers{}, data.dtype(), [&]<typename T>() {
     T* to = out->flat<T>().data();
     const T* from = data.flat<T>().data();
@@ -461,8 +454,8 @@ StatusOr<KernelFn> BindOneHot(const BindContext& bind) {
     ASSIGN_OR_RETURN(int64_t depth, ReadInt(c.input(1), "depth"));
     if (depth < 0) return InvalidArgumentError(StrCat("depth must be non-negative, got: ", depth));
     if (given < -1 || given > indices.rank()) {
-      return InvalidArgumentError(StrCat("Expected axis to be -1 or between 0 and ",
-                                         indices.rank(), ". But received: ", given));
+      return InvalidArgumentError(StrCat("Expected axis to be -1 or between 0 and ", indices.rank(),
+                                         ". But received: ", given));
     }
     const int axis = static_cast<int>(given == -1 ? indices.rank() : given);
     IntVec dims;
@@ -472,7 +465,7 @@ StatusOr<KernelFn> BindOneHot(const BindContext& bind) {
     ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
     ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     FillElements(out->dtype(), c.input(3).raw_data(), out->raw_data(), out->num_elements());
-    const int64_t inner = Product(indices.shape(), axis, indices.rank());
+    const int64_t inner = ProductOfDims(indices.shape(), axis, indices.rank());
     for (int64_t i = 0; i < indices.num_elements(); ++i) {
       const int64_t index = IndexAt(indices, i);
       if (index < 0 || index >= depth) continue;

@@ -20,11 +20,11 @@ constexpr int64_t kBlockN = 256;  // a multiple of every target's tile width
 constexpr int64_t kWorkPerThread = 1 << 18;
 
 struct PackingBuffers {
-  float* a = static_cast<float*>(::operator new(kBlockM* kBlockK * 4, std::align_val_t{64}));
-  float* b = static_cast<float*>(::operator new(kBlockN* kBlockK * 4, std::align_val_t{64}));
+  float* a = static_cast<float*>(::operator new (kBlockM* kBlockK * 4, std::align_val_t{64}));
+  float* b = static_cast<float*>(::operator new (kBlockN* kBlockK * 4, std::align_val_t{64}));
   ~PackingBuffers() {
-    ::operator delete(a, std::align_val_t{64});
-    ::operator delete(b, std::align_val_t{64});
+    ::operator delete (a, std::align_val_t{64});
+    ::operator delete (b, std::align_val_t{64});
   }
 };
 
@@ -184,9 +184,11 @@ void Gemm(const GemmArgs& g) {
     BiasActivation(g.c, g.ldc, g.m, g.n, g.bias, g.activation, g.alpha);
     return;
   }
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  const double work =
+      static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   const int64_t workers = g.pool == nullptr ? 1 : g.pool->size() + 1;
-  const int64_t threads = std::clamp<int64_t>(static_cast<int64_t>(work / kWorkPerThread), 1, workers);
+  const int64_t threads =
+      std::clamp<int64_t>(static_cast<int64_t>(work / kWorkPerThread), 1, workers);
   if (threads == 1) return MultiplyPart(g, {0, g.m}, {0, g.n});
   // Along the longer side of C, in whole tiles.
   const int64_t width = BestGemmTarget().width;

@@ -25,8 +25,8 @@ struct GemmArgs {
   int64_t ldc = 0;
   const float* bias = nullptr;  // n values, one a column
   Activation activation = Activation::kNone;
-  float alpha = 0;              // of kLeakyRelu
-  ThreadPool* pool = nullptr;   // null: on this thread
+  float alpha = 0;             // of kLeakyRelu
+  ThreadPool* pool = nullptr;  // null: on this thread
 };
 
 // Sizes may be 0; with k = 0 the product is 0. C overlaps neither A nor B. An element's value does

@@ -5,7 +5,8 @@
 //
 // Two moments:
 //  - Bind: once for each node of a plan. Reads attributes, checks what can be checked, makes
-//    primitives for the shapes of the plan, packs constant weights (WeightCache: once for all plans).
+//    primitives for the shapes of the plan, packs constant weights (WeightCache: once for all
+//    plans).
 //  - Run: on every step, from any thread, several at a time on different contexts: what Bind
 //    returned must hold no mutable state of its own. Run allocates nothing but outputs and scratch
 //    that it asks the context for.
@@ -111,8 +112,8 @@ struct KernelDef {
   BindFn bind = nullptr;
   // Output may lie over input (same size), elementwise kernels: pairs (input, output).
   std::vector<std::pair<int, int>> in_place;
-  // SetOutput(output, the memory of an input): pairs (input, output) of view ops (Identity, Reshape).
-  // Not needed where the memory belongs to a resource (ReadVariableOp).
+  // SetOutput(output, the memory of an input): pairs (input, output) of view ops (Identity,
+  // Reshape). Not needed where the memory belongs to a resource (ReadVariableOp).
   std::vector<std::pair<int, int>> shares;
   // Worth a hand-off to a pool when other work is ready (products, convolutions, files).
   bool expensive = false;

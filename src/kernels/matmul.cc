@@ -69,8 +69,8 @@ Status HalfProduct(const Product& p, const H* a, const H* b, H* c, KernelContext
   return OkStatus();
 }
 
-using ProductTypes = TypeList<double, int32_t, int64_t, uint8_t, int8_t, int16_t, uint16_t,
-                              uint32_t, uint64_t>;
+using ProductTypes =
+    TypeList<double, int32_t, int64_t, uint8_t, int8_t, int16_t, uint16_t, uint32_t, uint64_t>;
 
 // One product of matrices at these element offsets.
 Status Multiply(KernelContext& ctx, const Product& p, const Tensor& a, int64_t at_a,
@@ -116,8 +116,8 @@ Status CheckMatrices(const Tensor& a, const Tensor& b) {
   for (int i = 0; i < 2; ++i) {
     const Tensor& t = i == 0 ? a : b;
     if (t.rank() == 2) continue;
-    return InvalidArgumentError(StrCat("In[", i, "] is not a matrix. Instead it has shape ",
-                                       t.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("In[", i, "] is not a matrix. Instead it has shape ", t.shape().ToString()));
   }
   return OkStatus();
 }
@@ -136,9 +136,9 @@ StatusOr<KernelFn> BindMatMul(const BindContext& c) {
 
 StatusOr<Activation> ActivationOf(std::string_view op) {
   static constexpr std::pair<std::string_view, Activation> kNames[] = {
-      {"Relu", Activation::kRelu},       {"Relu6", Activation::kRelu6},
+      {"Relu", Activation::kRelu},           {"Relu6", Activation::kRelu6},
       {"LeakyRelu", Activation::kLeakyRelu}, {"Elu", Activation::kElu},
-      {"Tanh", Activation::kTanh},       {"Sigmoid", Activation::kSigmoid},
+      {"Tanh", Activation::kTanh},           {"Sigmoid", Activation::kSigmoid},
   };
   for (const auto& [name, activation] : kNames) {
     if (name == op) return activation;
@@ -153,9 +153,9 @@ StatusOr<KernelFn> BindFusedMatMul(const BindContext& c) {
   fixed.transpose_b = BoolAttr(*c.node, "transpose_b");
   ASSIGN_OR_RETURN(auto fused, c.node->Attr<std::vector<std::string>>("fused_ops"));
   if (fused.empty() || fused.size() > 2 || fused[0] != "BiasAdd") {
-    return UnimplementedError(
-        StrCat("_FusedMatMul with fused_ops [", StrJoin(fused, ", "), "]; wanted [BiasAdd] or "
-               "[BiasAdd, activation]"));
+    return UnimplementedError(StrCat("_FusedMatMul with fused_ops [", StrJoin(fused, ", "),
+                                     "]; wanted [BiasAdd] or "
+                                     "[BiasAdd, activation]"));
   }
   if (fused.size() == 2) {
     ASSIGN_OR_RETURN(fixed.activation, ActivationOf(fused[1]));
@@ -278,10 +278,10 @@ Status CheckBias(const Tensor& value, const Tensor& bias, bool channels_first) {
   }
   const int channel = channels_first ? 1 : value.rank() - 1;
   if (bias.dim(0) == value.dim(channel)) return OkStatus();
-  return InvalidArgumentError(
-      StrCat("Must provide as many biases as the ",
-             channels_first ? "channel dimension" : "last dimension", " of the input tensor: ",
-             bias.shape().ToString(), " vs. ", value.shape().ToString()));
+  return InvalidArgumentError(StrCat("Must provide as many biases as the ",
+                                     channels_first ? "channel dimension" : "last dimension",
+                                     " of the input tensor: ", bias.shape().ToString(), " vs. ",
+                                     value.shape().ToString()));
 }
 
 // value + bias, as [outer, channels, inner] + [channels, 1].
@@ -294,17 +294,17 @@ Status AddBias(KernelContext& ctx, const BinaryKernel& add, const Tensor& value,
   const auto* b = static_cast<const char*>(bias.raw_data());
   auto* y = static_cast<char*>(out->raw_data());
   const int64_t run = inner == 1 ? channels : inner;
-  ctx.intra_op().ParallelFor(
-      n / run, std::max<int64_t>(1, kElementGrain / run), [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          const int64_t at = r * run * size;
-          if (inner == 1) {
-            add.Run(x + at, 1, b, 1, y + at, run);
-          } else {
-            add.Run(x + at, 1, b + r % channels * size, 0, y + at, run);
-          }
-        }
-      });
+  ctx.intra_op().ParallelFor(n / run, std::max<int64_t>(1, kElementGrain / run),
+                             [&](int64_t begin, int64_t end) {
+                               for (int64_t r = begin; r < end; ++r) {
+                                 const int64_t at = r * run * size;
+                                 if (inner == 1) {
+                                   add.Run(x + at, 1, b, 1, y + at, run);
+                                 } else {
+                                   add.Run(x + at, 1, b + r % channels * size, 0, y + at, run);
+                                 }
+                               }
+                             });
   return OkStatus();
 }
 

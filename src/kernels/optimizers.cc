@@ -18,7 +18,8 @@ constexpr int64_t kUpdateGrain = 16384;
 
 Status CheckUpdate(const Variable& variable, const Tensor& value, const Tensor& grad) {
   if (value.dtype() == grad.dtype() && value.shape() == grad.shape()) return OkStatus();
-  return InvalidArgumentError(StrCat("Variable ", variable.name(), " and its gradient do not have "
+  return InvalidArgumentError(StrCat("Variable ", variable.name(),
+                                     " and its gradient do not have "
                                      "the same dtype and shape: ",
                                      DTypeName(value.dtype()), value.shape().ToString(), " vs. ",
                                      DTypeName(grad.dtype()), grad.shape().ToString()));
@@ -117,8 +118,8 @@ Status RunKerasMomentum(KernelContext& c, bool nesterov) {
 
 template <typename T>
 Status RunAdam(KernelContext& c, bool nesterov) {
-  ASSIGN_OR_RETURN(auto s, Scalars<6>(c, 3, {"beta1_power", "beta2_power", "lr", "beta1", "beta2",
-                                             "epsilon"}));
+  ASSIGN_OR_RETURN(
+      auto s, Scalars<6>(c, 3, {"beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon"}));
   const T beta1_power = static_cast<T>(s[0]), beta2_power = static_cast<T>(s[1]);
   const T rate = static_cast<T>(s[2]) * std::sqrt(T{1} - beta2_power) / (T{1} - beta1_power);
   const T beta1 = static_cast<T>(s[3]), beta2 = static_cast<T>(s[4]),

@@ -14,11 +14,11 @@ const Registry& AllByOp() {
   static const Registry registry = [] {
     Registry by_op;
     for (std::span<const KernelDef> family :
-         {ActivationKernels(), BinaryKernels(), CastKernels(), CompareKernels(),
+         {ActivationKernels(),  BinaryKernels(),  CastKernels(),          CompareKernels(),
           ConcatSplitKernels(), ControlKernels(), GatherScatterKernels(), MatMulKernels(),
-          OptimizerKernels(), RandomKernels(), ReduceKernels(), SaveRestoreKernels(),
-          ScanKernels(), ShapeKernels(), SliceKernels(), SoftmaxKernels(), StringKernels(), UnaryKernels(),
-          VariableKernels()}) {
+          OptimizerKernels(),   PadKernels(),     RandomKernels(),        ReduceKernels(),
+          SaveRestoreKernels(), ScanKernels(),    ShapeKernels(),         SliceKernels(),
+          SoftmaxKernels(),     StringKernels(),  UnaryKernels(),         VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }
     return by_op;

@@ -21,8 +21,9 @@ StatusOr<std::string> ReadString(const Tensor& tensor, std::string_view what) {
 // "3,4 0,2:-": a full shape and a part of it. Empty: the whole tensor.
 struct Part {
   bool whole = true;
-  Shape shape;
+  IntVec dims;
   TensorSlice slice;
+  Shape shape() const { return Shape(dims.span()); }
 };
 StatusOr<Part> ParsePart(std::string_view spec) {
   Part part;
@@ -32,13 +33,12 @@ StatusOr<Part> ParsePart(std::string_view spec) {
     return InvalidArgumentError(StrCat("Slice ", Quoted(spec), " has no shape before its extents"));
   }
   part.whole = false;
-  IntVec dims;
   for (std::string_view size : StrSplit(spec.substr(0, blank), ' ')) {
     const auto value = ParseInt64(size);
     if (!value) return InvalidArgumentError(StrCat("Slice ", Quoted(spec), ": bad size"));
-    dims.push_back(*value);
+    part.dims.push_back(*value);
   }
-  ASSIGN_OR_RETURN(part.shape, Shape::FromDims(dims.span()));
+  if (auto shape = Shape::FromDims(part.dims.span()); !shape.ok()) return shape.status();
   ASSIGN_OR_RETURN(part.slice, TensorSlice::Parse(spec.substr(blank + 1)));
   return part;
 }
@@ -64,11 +64,10 @@ StatusOr<Tensor> RestoreOne(const BundleReader& reader, const std::string& name,
   }
   ASSIGN_OR_RETURN(Part part, ParsePart(spec));
   if (part.whole) return reader.Read(name);
-  if (!(part.shape == entry->shape)) {
-    return InvalidArgumentError(StrCat("tensor_name = ", name, "; shape in shape_and_slice spec ",
-                                       part.shape.ToString(),
-                                       " does not match the shape stored in checkpoint: ",
-                                       entry->shape.ToString()));
+  if (!(part.shape() == entry->shape)) {
+    return InvalidArgumentError(
+        StrCat("tensor_name = ", name, "; shape in shape_and_slice spec ", part.shape().ToString(),
+               " does not match the shape stored in checkpoint: ", entry->shape.ToString()));
   }
   return reader.ReadSlice(name, part.slice);
 }
@@ -108,7 +107,7 @@ StatusOr<KernelFn> BindSave(const BindContext& c) {
       if (part.whole) {
         RETURN_IF_ERROR(writer->Add(name, value));
       } else {
-        RETURN_IF_ERROR(writer->AddSlice(name, part.shape, part.slice, value));
+        RETURN_IF_ERROR(writer->AddSlice(name, part.shape(), part.slice, value));
       }
     }
     return writer->Finish();
@@ -150,8 +149,8 @@ StatusOr<KernelFn> BindMerge(const BindContext& c) {
   return KernelFn([=](KernelContext& ctx) -> Status {
     const Tensor& prefixes = ctx.input(0);
     if (prefixes.rank() != 1) {
-      return InvalidArgumentError(StrCat("Input prefixes must be a vector, but has shape ",
-                                         prefixes.shape().ToString()));
+      return InvalidArgumentError(
+          StrCat("Input prefixes must be a vector, but has shape ", prefixes.shape().ToString()));
     }
     ASSIGN_OR_RETURN(std::string destination, ReadString(ctx.input(1), "destination_prefix"));
     {

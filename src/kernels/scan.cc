@@ -81,21 +81,18 @@ StatusOr<KernelFn> BindArg(const BindContext& bind) {
         FindPositions<float>(view, wide, largest, put);
         return OkStatus();
       }
-      return SwitchType<Status>(
-          TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-                   uint64_t, bool>{},
-          x.dtype(), [&]<typename T>() {
-            FindPositions<T>(view, x.flat<T>().data(), largest, put);
-            return OkStatus();
-          });
-    };
-    return SwitchType<Status>(TypeList<int64_t, int32_t, int16_t, uint16_t>{}, y->dtype(),
-                              [&]<typename I>() {
-                                I* out = y->flat<I>().data();
-                                return find([out](int64_t i, int64_t position) {
-                                  out[i] = static_cast<I>(position);
+      return SwitchType<Status>(TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                                         uint16_t, uint32_t, uint64_t, bool>{},
+                                x.dtype(), [&]<typename T>() {
+                                  FindPositions<T>(view, x.flat<T>().data(), largest, put);
+                                  return OkStatus();
                                 });
-                              });
+    };
+    return SwitchType<Status>(
+        TypeList<int64_t, int32_t, int16_t, uint16_t>{}, y->dtype(), [&]<typename I>() {
+          I* out = y->flat<I>().data();
+          return find([out](int64_t i, int64_t position) { out[i] = static_cast<I>(position); });
+        });
   });
 }
 
@@ -144,9 +141,8 @@ StatusOr<KernelFn> BindScan(const BindContext& bind) {
 template <typename T, typename I>
 void TopRow(const T* x, int64_t n, int64_t k, int32_t* order, T* values, I* indices) {
   std::iota(order, order + n, 0);
-  std::partial_sort(order, order + k, order + n, [x](int32_t a, int32_t b) {
-    return x[a] > x[b] || (x[a] == x[b] && a < b);
-  });
+  std::partial_sort(order, order + k, order + n,
+                    [x](int32_t a, int32_t b) { return x[a] > x[b] || (x[a] == x[b] && a < b); });
   for (int64_t i = 0; i < k; ++i) {
     values[i] = x[order[i]];
     indices[i] = static_cast<I>(order[i]);
@@ -161,8 +157,8 @@ Status TopK(KernelContext& c, int64_t k) {
   }
   const int64_t n = x.dim(x.rank() - 1);
   if (n < k) {
-    return InvalidArgumentError(StrCat("input must have at least k columns. Had ", n, ", needed ",
-                                       k));
+    return InvalidArgumentError(
+        StrCat("input must have at least k columns. Had ", n, ", needed ", k));
   }
   if (n > std::numeric_limits<int32_t>::max()) {
     return InvalidArgumentError(StrCat("input has too many columns: ", n));

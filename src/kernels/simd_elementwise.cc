@@ -71,13 +71,13 @@ bool Binary(const void* a, int sa, const void* b, int sb, void* out, int64_t n, 
   return true;
 }
 
-#define SLIPWAY_UNARY(NAME, EXPR)                        \
-  struct NAME {                                          \
-    template <class D, class V>                          \
-    static HWY_INLINE V Do(D d, V x, V alpha) {          \
-      (void)d, (void)alpha;                              \
-      return EXPR;                                       \
-    }                                                    \
+#define SLIPWAY_UNARY(NAME, EXPR)               \
+  struct NAME {                                 \
+    template <class D, class V>                 \
+    static HWY_INLINE V Do(D d, V x, V alpha) { \
+      (void)d, (void)alpha;                     \
+      return EXPR;                              \
+    }                                           \
   };
 SLIPWAY_UNARY(Abs, hn::Abs(x))
 SLIPWAY_UNARY(Neg, hn::Neg(x))
@@ -103,13 +103,13 @@ SLIPWAY_UNARY(Selu, hn::IfThenElse(hn::Lt(x, hn::Zero(d)),
 SLIPWAY_UNARY(Softsign, hn::Div(x, hn::Add(hn::Set(d, 1.0f), hn::Abs(x))))
 #undef SLIPWAY_UNARY
 
-#define SLIPWAY_BINARY(NAME, EXPR)                       \
-  struct NAME {                                          \
-    template <class D, class V>                          \
-    static HWY_INLINE V Do(D d, V x, V y, V alpha) {     \
-      (void)d, (void)alpha;                              \
-      return EXPR;                                       \
-    }                                                    \
+#define SLIPWAY_BINARY(NAME, EXPR)                   \
+  struct NAME {                                      \
+    template <class D, class V>                      \
+    static HWY_INLINE V Do(D d, V x, V y, V alpha) { \
+      (void)d, (void)alpha;                          \
+      return EXPR;                                   \
+    }                                                \
   };
 SLIPWAY_BINARY(Add, hn::Add(x, y))
 SLIPWAY_BINARY(Sub, hn::Sub(x, y))
@@ -120,21 +120,21 @@ SLIPWAY_BINARY(Minimum, hn::IfThenElse(hn::Or(hn::Lt(y, x), hn::Ne(y, y)), y, x)
 SLIPWAY_BINARY(SquaredDifference, hn::Mul(hn::Sub(x, y), hn::Sub(x, y)))
 // x is the gradient of the output, y the forward op's input or output.
 SLIPWAY_BINARY(ReluGrad, hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), x))
-SLIPWAY_BINARY(Relu6Grad, hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(d)),
-                                                     hn::Lt(y, hn::Set(d, 6.0f))), x))
+SLIPWAY_BINARY(Relu6Grad,
+               hn::IfThenElseZero(hn::And(hn::Gt(y, hn::Zero(d)), hn::Lt(y, hn::Set(d, 6.0f))), x))
 SLIPWAY_BINARY(LeakyReluGrad, hn::IfThenElse(hn::Gt(y, hn::Zero(d)), x, hn::Mul(x, alpha)))
-SLIPWAY_BINARY(EluGrad, hn::IfThenElse(hn::Lt(y, hn::Zero(d)),
-                                       hn::Mul(hn::Add(y, hn::Set(d, 1.0f)), x), x))
+SLIPWAY_BINARY(EluGrad,
+               hn::IfThenElse(hn::Lt(y, hn::Zero(d)), hn::Mul(hn::Add(y, hn::Set(d, 1.0f)), x), x))
 #undef SLIPWAY_BINARY
 
 // These take the forward output first and its gradient second.
-#define SLIPWAY_GRAD(NAME, EXPR)                         \
-  struct NAME {                                          \
-    template <class D, class V>                          \
-    static HWY_INLINE V Do(D d, V y, V dy, V) {          \
-      (void)d;                                           \
-      return EXPR;                                       \
-    }                                                    \
+#define SLIPWAY_GRAD(NAME, EXPR)                \
+  struct NAME {                                 \
+    template <class D, class V>                 \
+    static HWY_INLINE V Do(D d, V y, V dy, V) { \
+      (void)d;                                  \
+      return EXPR;                              \
+    }                                           \
   };
 SLIPWAY_GRAD(TanhGrad, hn::Mul(dy, hn::Sub(hn::Set(d, 1.0f), hn::Mul(y, y))))
 SLIPWAY_GRAD(SigmoidGrad, hn::Mul(hn::Mul(dy, y), hn::Sub(hn::Set(d, 1.0f), y)))
@@ -144,8 +144,8 @@ SLIPWAY_GRAD(SqrtGrad, hn::Div(hn::Mul(hn::Set(d, 0.5f), dy), y))
 
 UnaryLoop GetUnary(FastUnary op) {
   switch (op) {
-#define SLIPWAY_CASE(NAME)     \
-  case FastUnary::k##NAME:     \
+#define SLIPWAY_CASE(NAME) \
+  case FastUnary::k##NAME: \
     return &Unary<NAME>;
     SLIPWAY_CASE(Abs)
     SLIPWAY_CASE(Neg)
@@ -172,8 +172,8 @@ UnaryLoop GetUnary(FastUnary op) {
 
 BinaryLoop GetBinary(FastBinary op) {
   switch (op) {
-#define SLIPWAY_CASE(NAME)     \
-  case FastBinary::k##NAME:    \
+#define SLIPWAY_CASE(NAME)  \
+  case FastBinary::k##NAME: \
     return &Binary<NAME>;
     SLIPWAY_CASE(Add)
     SLIPWAY_CASE(Sub)

@@ -177,8 +177,7 @@ void Adam(float* var, float* m, float* v, const float* grad, const AdamStep& s, 
 }
 
 RowLoops GetRows() {
-  return {&Sum,       &Max,     &SumSquares, &ExpSum, &Scale,
-          &AddScaled, &MaxInto, &Momentum,   &Adam};
+  return {&Sum, &Max, &SumSquares, &ExpSum, &Scale, &AddScaled, &MaxInto, &Momentum, &Adam};
 }
 
 }  // namespace slipway::kernels::HWY_NAMESPACE

@@ -73,15 +73,16 @@ Status SoftmaxRows(KernelContext& c, const Tensor& x, Tensor* y, bool logarithm)
   if (x.num_elements() == 0) return OkStatus();
   const T* in = x.flat<T>().data();
   T* out = y->flat<T>().data();
-  c.intra_op().ParallelFor(x.num_elements() / cols, RowGrain(cols), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      if (logarithm) {
-        LogSoftmaxRow(in + r * cols, out + r * cols, cols);
-      } else {
-        SoftmaxRow(in + r * cols, out + r * cols, cols);
-      }
-    }
-  });
+  c.intra_op().ParallelFor(x.num_elements() / cols, RowGrain(cols),
+                           [&](int64_t begin, int64_t end) {
+                             for (int64_t r = begin; r < end; ++r) {
+                               if (logarithm) {
+                                 LogSoftmaxRow(in + r * cols, out + r * cols, cols);
+                               } else {
+                                 SoftmaxRow(in + r * cols, out + r * cols, cols);
+                               }
+                             }
+                           });
   return OkStatus();
 }
 
@@ -93,9 +94,8 @@ StatusOr<KernelFn> BindSoftmax(const BindContext& bind) {
       return InvalidArgumentError("logits must have >= 1 dimension, got " + x.shape().ToString());
     }
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
-    return SwitchType<Status>(Floats{}, x.dtype(), [&]<typename T>() {
-      return SoftmaxRows<T>(c, x, y, logarithm);
-    });
+    return SwitchType<Status>(Floats{}, x.dtype(),
+                              [&]<typename T>() { return SoftmaxRows<T>(c, x, y, logarithm); });
   });
 }
 
@@ -156,8 +156,9 @@ StatusOr<DenseShape> CheckDense(const Tensor& logits, const Tensor& labels) {
                                        " labels_size=", labels.shape().ToString()));
   };
   if (logits.rank() != 2 || labels.rank() != 2) {
-    return error("logits and labels must be either 2-dimensional, or broadcasted to be "
-                 "2-dimensional");
+    return error(
+        "logits and labels must be either 2-dimensional, or broadcasted to be "
+        "2-dimensional");
   }
   int64_t size[2];
   for (int d = 0; d < 2; ++d) {
@@ -180,11 +181,16 @@ Status RunCrossEntropy(KernelContext& c) {
     if (s.cols == 0 || s.rows == 0) return OkStatus();
     const auto row_stride = [](const Tensor& t) { return t.dim(0) == 1 ? 0 : t.dim(1); };
     const auto col_stride = [](const Tensor& t) { return t.dim(1) == 1 ? int64_t{0} : 1; };
-    const CrossEntropy<T> op = {
-        s.rows,  s.cols,
-        logits.flat<T>().data(), row_stride(logits), s.cols == 1 ? 1 : col_stride(logits),
-        labels.flat<T>().data(), row_stride(labels), col_stride(labels),
-        losses,  backprop->flat<T>().data()};
+    const CrossEntropy<T> op = {s.rows,
+                                s.cols,
+                                logits.flat<T>().data(),
+                                row_stride(logits),
+                                s.cols == 1 ? 1 : col_stride(logits),
+                                labels.flat<T>().data(),
+                                row_stride(labels),
+                                col_stride(labels),
+                                losses,
+                                backprop->flat<T>().data()};
     c.intra_op().ParallelFor(s.rows, RowGrain(s.cols), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) op.Row(r);
     });

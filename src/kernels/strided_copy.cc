@@ -6,8 +6,6 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/checks.h"
-
 namespace slipway::kernels {
 namespace {
 
@@ -132,6 +130,21 @@ void CopyRange(const Loops& loops, int inner, const T* from, T* to, int64_t begi
 
 }  // namespace
 
+IntVec RowMajorStrides(const Shape& shape) {
+  IntVec strides(static_cast<size_t>(shape.rank()), 1);
+  for (int d = shape.rank() - 2; d >= 0; --d) {
+    const auto i = static_cast<size_t>(d);
+    strides[i] = strides[i + 1] * shape.dim(d + 1);
+  }
+  return strides;
+}
+
+int64_t ProductOfDims(const Shape& shape, int begin, int end) {
+  int64_t n = 1;
+  for (int d = begin; d < end; ++d) n *= shape.dim(d);
+  return n;
+}
+
 void CopyElements(DType dtype, const void* from, void* to, int64_t n) {
   if (n == 0) return;
   if (!IsObject(dtype)) {
@@ -142,8 +155,7 @@ void CopyElements(DType dtype, const void* from, void* to, int64_t n) {
 }
 
 void FillElements(DType dtype, const void* value, void* to, int64_t n) {
-  SwitchMove(dtype,
-             [&]<typename T>(T) { std::fill_n(static_cast<T*>(to), n, *As<T>(value)); });
+  SwitchMove(dtype, [&]<typename T>(T) { std::fill_n(static_cast<T*>(to), n, *As<T>(value)); });
 }
 
 void StridedCopy(DType dtype, std::span<const int64_t> dims, const void* from,
@@ -154,8 +166,8 @@ void StridedCopy(DType dtype, std::span<const int64_t> dims, const void* from,
   }
   const Loops loops = Collapse(dims, from_strides, to_strides);
   const size_t rank = loops.dims.size();
-  const bool transposed = rank >= 2 && std::abs(loops.from[rank - 1]) > 1 &&
-                          std::abs(loops.from[rank - 2]) == 1;
+  const bool transposed =
+      rank >= 2 && std::abs(loops.from[rank - 1]) > 1 && std::abs(loops.from[rank - 2]) == 1;
   const int inner = transposed ? 2 : 1;
   int64_t outer = 1;
   int64_t inner_size = 1;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/thread_pool.h"
+#include "kernels/checks.h"
 #include "slipway/dtype.h"
 
 namespace slipway::kernels {
@@ -20,6 +21,11 @@ void CopyElements(DType dtype, const void* from, void* to, int64_t n);
 void StridedCopy(DType dtype, std::span<const int64_t> dims, const void* from,
                  std::span<const int64_t> from_strides, void* to,
                  std::span<const int64_t> to_strides, ThreadPool* pool = nullptr);
+
+// The distance of neighbours along each dimension of a row-major tensor, in elements.
+IntVec RowMajorStrides(const Shape& shape);
+// The product of dimensions [begin, end).
+int64_t ProductOfDims(const Shape& shape, int begin, int end);
 
 // n elements, all `*value`.
 void FillElements(DType dtype, const void* value, void* to, int64_t n);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
+
 #include <re2/re2.h>
 
 #include <cstdio>
 
-#include "base/strings.h"
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
 #include "kernels/families.h"
@@ -110,9 +111,10 @@ StatusOr<NumberFormat> FormatOf(const ir::Node& node, DType dtype) {
     return InvalidArgumentError("Cannot select both scientific and shortest notation");
   }
   if (!IsFloating(dtype) && (scientific || shortest || precision >= 0)) {
-    return InvalidArgumentError(StrCat("scientific, shortest and precision are for floating point, "
-                                       "not for ",
-                                       DTypeName(dtype)));
+    return InvalidArgumentError(
+        StrCat("scientific, shortest and precision are for floating point, "
+               "not for ",
+               DTypeName(dtype)));
   }
   if (fill.size() > 1 || (fill.size() == 1 && fill.find_first_of(" +-0#") != 0)) {
     return InvalidArgumentError(StrCat("Fill argument not supported: ", Quoted(fill)));
@@ -230,7 +232,8 @@ StatusOr<KernelFn> BindPlain(const BindContext&) {
 template <Status (*kRun)(KernelContext&)>
 StatusOr<KernelFn> BindCase(const BindContext& c) {
   if (!AttrOr<std::string>(*c.node, "encoding", "").empty()) {
-    return UnimplementedError(StrCat(c.node->op(), " with encoding utf-8; only ASCII (encoding '') "
+    return UnimplementedError(StrCat(c.node->op(),
+                                     " with encoding utf-8; only ASCII (encoding '') "
                                      "is supported"));
   }
   return KernelFn(kRun);

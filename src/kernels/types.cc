@@ -16,7 +16,8 @@ std::vector<DType> IndexTypes() { return Indices::DTypes(); }
 
 std::vector<DType> AllTypes() {
   std::vector<DType> types;
-  for (int i = 1; i <= static_cast<int>(DType::kUInt64); ++i) types.push_back(static_cast<DType>(i));
+  for (int i = 1; i <= static_cast<int>(DType::kUInt64); ++i)
+    types.push_back(static_cast<DType>(i));
   return types;
 }
 

@@ -24,8 +24,8 @@ using Ints = TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint
 using Indices = TypeList<int32_t, int64_t>;
 using Reals = TypeList<float, double>;
 using Floats = TypeList<float, double, Half, BFloat16>;
-using Numbers =
-    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+using Numbers = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                         uint32_t, uint64_t>;
 
 // The numbers, and half and bfloat16 (computed in float).
 std::vector<DType> NumberTypes();

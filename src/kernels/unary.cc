@@ -13,15 +13,15 @@ namespace slipway::kernels {
 namespace {
 
 // One function for each row of the table; F names the C library's.
-#define SLIPWAY_MATH(NAME, EXPR)                                                        \
-  template <typename T>                                                                 \
-  T NAME##Fn(T x) {                                                                     \
-    return static_cast<T>(EXPR);                                                        \
-  }                                                                                     \
-  UnaryLoop NAME##Loop(DType dtype) {                                                   \
-    return SwitchType<UnaryLoop>(Reals{}, dtype, []<typename T>() -> UnaryLoop {        \
-      return &UnaryLoopOf<T, T, NAME##Fn<T>>;                                           \
-    });                                                                                 \
+#define SLIPWAY_MATH(NAME, EXPR)                                                 \
+  template <typename T>                                                          \
+  T NAME##Fn(T x) {                                                              \
+    return static_cast<T>(EXPR);                                                 \
+  }                                                                              \
+  UnaryLoop NAME##Loop(DType dtype) {                                            \
+    return SwitchType<UnaryLoop>(Reals{}, dtype, []<typename T>() -> UnaryLoop { \
+      return &UnaryLoopOf<T, T, NAME##Fn<T>>;                                    \
+    });                                                                          \
   }
 
 // The logarithmic derivative of the gamma function: the recurrence up to 6, then the asymptotic
@@ -85,9 +85,8 @@ T LgammaFn(T x) {
   }
 }
 UnaryLoop LgammaLoop(DType dtype) {
-  return SwitchType<UnaryLoop>(Reals{}, dtype, []<typename T>() -> UnaryLoop {
-    return &UnaryLoopOf<T, T, LgammaFn<T>>;
-  });
+  return SwitchType<UnaryLoop>(
+      Reals{}, dtype, []<typename T>() -> UnaryLoop { return &UnaryLoopOf<T, T, LgammaFn<T>>; });
 }
 
 // For integers too.
@@ -129,11 +128,11 @@ T InvertFn(T x) {
   return static_cast<T>(~x);
 }
 
-#define SLIPWAY_NUMBER(NAME, TYPES)                                                     \
-  UnaryLoop NAME##Loop(DType dtype) {                                                   \
-    return SwitchType<UnaryLoop>(TYPES{}, dtype, []<typename T>() -> UnaryLoop {        \
-      return &UnaryLoopOf<T, T, NAME##Fn<T>>;                                           \
-    });                                                                                 \
+#define SLIPWAY_NUMBER(NAME, TYPES)                                              \
+  UnaryLoop NAME##Loop(DType dtype) {                                            \
+    return SwitchType<UnaryLoop>(TYPES{}, dtype, []<typename T>() -> UnaryLoop { \
+      return &UnaryLoopOf<T, T, NAME##Fn<T>>;                                    \
+    });                                                                          \
   }
 SLIPWAY_NUMBER(Neg, Numbers)
 SLIPWAY_NUMBER(Abs, Numbers)
@@ -155,11 +154,11 @@ template <typename T>
 bool IsFiniteFn(T x) {
   return std::isfinite(x);
 }
-#define SLIPWAY_PREDICATE(NAME)                                                         \
-  UnaryLoop NAME##Loop(DType dtype) {                                                   \
-    return SwitchType<UnaryLoop>(Reals{}, dtype, []<typename T>() -> UnaryLoop {        \
-      return &UnaryLoopOf<T, bool, NAME##Fn<T>>;                                        \
-    });                                                                                 \
+#define SLIPWAY_PREDICATE(NAME)                                                  \
+  UnaryLoop NAME##Loop(DType dtype) {                                            \
+    return SwitchType<UnaryLoop>(Reals{}, dtype, []<typename T>() -> UnaryLoop { \
+      return &UnaryLoopOf<T, bool, NAME##Fn<T>>;                                 \
+    });                                                                          \
   }
 SLIPWAY_PREDICATE(IsNan)
 SLIPWAY_PREDICATE(IsInf)

@@ -16,8 +16,8 @@ namespace slipway::kernels {
 inline StatusOr<Variable*> InputVariable(const KernelContext& c, int i) {
   const Tensor& handle = c.input(i);
   if (handle.dtype() != DType::kResource || handle.num_elements() != 1) {
-    return InvalidArgumentError(StrCat("Input ", i, " is not a resource handle: ",
-                                       handle.ToString()));
+    return InvalidArgumentError(
+        StrCat("Input ", i, " is not a resource handle: ", handle.ToString()));
   }
   const ResourceHandle& resource = handle.flat<ResourceHandle>()[0];
   auto* variable = dynamic_cast<Variable*>(resource.get());

@@ -137,13 +137,11 @@ StatusOr<KernelFn> BindResourceGather(const BindContext& c) {
 }
 
 StatusOr<KernelFn> BindResourceScatter(const BindContext& c) {
-  const ScatterOp op =
-      c.node->op() == "ResourceScatterAdd" ? ScatterOp::kAdd : ScatterOp::kUpdate;
+  const ScatterOp op = c.node->op() == "ResourceScatterAdd" ? ScatterOp::kAdd : ScatterOp::kUpdate;
   return KernelFn([op](KernelContext& ctx) -> Status {
     ASSIGN_OR_RETURN(Variable * variable, InputVariable(ctx, 0));
-    return variable->UpdateWith([&](Tensor& value) {
-      return ScatterRows(op, ctx.input(1), ctx.input(2), value);
-    });
+    return variable->UpdateWith(
+        [&](Tensor& value) { return ScatterRows(op, ctx.input(1), ctx.input(2), value); });
   });
 }
 
