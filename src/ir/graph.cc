@@ -2,6 +2,7 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 #include "base/strings.h"
@@ -57,6 +58,9 @@ Status CheckShape(const PartialShape& shape) {
   for (const int64_t dim : shape.dims()) {
     if (dim < -1) {
       return InvalidArgumentError(StrCat("shape ", shape.ToString(), " has dimension ", dim));
+    }
+    if (dim == std::numeric_limits<int64_t>::max()) {
+      return InvalidArgumentError(StrCat("shape ", shape.ToString(), " has too many elements"));
     }
     if (dim >= 0) known.push_back(dim);
   }

@@ -31,6 +31,21 @@ std::optional<Values> ConstIntegers(const Tensor& t) {
 class IntegerEvaluator {
  public:
   std::optional<Values> Evaluate(Output output, int depth = 0) {
+    std::optional<Values> values = EvaluateOp(output, depth);
+    return values && Fits(*values, output.shape()) ? values : std::nullopt;
+  }
+
+ private:
+  static constexpr int kMaxDepth = 24;
+  int budget_ = 1000;
+
+  static bool Fits(const Values& values, const PartialShape& shape) {
+    const auto n = static_cast<int64_t>(values.size());
+    if (shape.rank() == 0) return n == 1;
+    return shape.rank() == 1 && (shape.dim(0) < 0 || shape.dim(0) == n);
+  }
+
+  std::optional<Values> EvaluateOp(Output output, int depth) {
     if (depth > kMaxDepth || --budget_ < 0) return std::nullopt;
     const Node* node = SkipIdentity(&output);
     if (node == nullptr || node->schema() == nullptr) return std::nullopt;
@@ -49,10 +64,6 @@ class IntegerEvaluator {
     if (op == "Prod") return OfProd(*node, depth);
     return std::nullopt;
   }
-
- private:
-  static constexpr int kMaxDepth = 24;
-  int budget_ = 1000;
 
   static std::optional<Values> OfShape(const PartialShape& shape) {
     if (!shape.has_rank()) return std::nullopt;
@@ -132,7 +143,8 @@ class IntegerEvaluator {
 
   std::optional<Values> OfProd(const Node& node, int depth) {
     const auto values = Evaluate(node.input(0), depth + 1);
-    if (!values || node.input(0).shape().rank() != 1) return std::nullopt;
+    const auto axis = Evaluate(node.input(1), depth + 1);
+    if (!values || node.input(0).shape().rank() != 1 || axis != Values{0}) return std::nullopt;
     int64_t product = 1;
     for (const int64_t v : *values) {
       if (v < 0) return Values{-1};

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
 #include "ir/ops/families.h"
+#include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 
 namespace slipway::ir {
 namespace {
 
 using enum Effect;
+
+// Whether the attribute tells the outputs' shapes.
+StatusOr<bool> UseOutputShapes(ShapeContext& c) {
+  const auto& shapes = AttrOf<std::vector<PartialShape>>(c, "output_shapes");
+  const int n = c.node().num_outputs();
+  if (shapes.empty()) return false;
+  if (static_cast<int>(shapes.size()) != n) {
+    return c.Error(StrCat("`output_shapes` must be the same length as num outputs (", shapes.size(),
+                          " vs. ", n, ")"));
+  }
+  for (int i = 0; i < n; ++i) c.set_output(i, shapes[static_cast<size_t>(i)]);
+  return true;
+}
+
+Status BranchShape(ShapeContext& c) { return UseOutputShapes(c).status(); }
+
+// Without the attribute a loop keeps the shapes of its variables.
+Status WhileShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(const bool told, UseOutputShapes(c));
+  if (told) return OkStatus();
+  for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
+  return OkStatus();
+}
 
 // clang-format off
 constexpr OpSchemaText kOps[] = {
@@ -19,22 +44,22 @@ constexpr OpSchemaText kOps[] = {
      " string = '', executor_type: string = ''", kStateful, nullptr},
     {"StatelessIf", "cond: Tcond, input: Tin", "output: Tout",
      "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch:"
-     " func, output_shapes: list(shape) = []", kPure, nullptr},
+     " func, output_shapes: list(shape) = []", kPure, BranchShape},
     {"StatelessCase", "branch_index: int32, input: Tin", "output: Tout",
      "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes:"
-     " list(shape) = []", kPure, nullptr},
+     " list(shape) = []", kPure, BranchShape},
     {"If", "cond: Tcond, input: Tin", "output: Tout",
      "Tcond: type, Tin: list(type) >= 0, Tout: list(type) >= 0, then_branch: func, else_branch:"
-     " func, output_shapes: list(shape) = []", kStateful, nullptr},
+     " func, output_shapes: list(shape) = []", kStateful, BranchShape},
     {"Case", "branch_index: int32, input: Tin", "output: Tout",
      "Tin: list(type) >= 0, Tout: list(type) >= 0, branches: list(func) >= 1, output_shapes:"
-     " list(shape) = []", kStateful, nullptr},
+     " list(shape) = []", kStateful, BranchShape},
     {"StatelessWhile", "input: T", "output: T",
      "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [],"
-     " parallel_iterations: int = 10", kPure, nullptr},
+     " parallel_iterations: int = 10", kPure, WhileShape},
     {"While", "input: T", "output: T",
      "T: list(type) >= 0, cond: func, body: func, output_shapes: list(shape) = [],"
-     " parallel_iterations: int = 10", kStateful, nullptr},
+     " parallel_iterations: int = 10", kStateful, WhileShape},
     {"Assert", "condition: bool, data: T", "",
      "T: list(type) >= 1, summarize: int = 3", kStateful, NoOutputs},
     {"PrintV2", "input: string", "",

@@ -1,11 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/families.h"
+#include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 
 namespace slipway::ir {
 namespace {
 
 using enum Effect;
+
+Status EqualityShape(ShapeContext& c) {
+  StatusOr<PartialShape> shape = BroadcastShapes(c.input(0), c.input(1));
+  if (!shape.ok() && AttrOf<bool>(c, "incompatible_shape_error")) return shape.status();
+  if (!shape.ok()) return ScalarShape(c);  // one answer for all: they differ
+  c.set_output(0, *std::move(shape));
+  return OkStatus();
+}
+
+Status MergeAllShape(ShapeContext& c) {
+  PartialShape all;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    ASSIGN_OR_RETURN(all, MergeShapes(c, all, c.input(i)));
+  }
+  c.set_output(0, std::move(all));
+  return OkStatus();
+}
+
+Status SelectShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape data, MergeShapes(c, c.input(1), c.input(2)));
+  const PartialShape& condition = c.input(0);
+  if (condition.rank() == 1 && data.has_rank()) {
+    if (data.rank() == 0) return c.Error("a vector of conditions, but scalars to select from");
+    ASSIGN_OR_RETURN(const int64_t rows, MergeDims(c, condition.dim(0), data.dim(0)));
+    data.set_dim(0, rows);
+  } else if (condition.rank() > 1) {
+    ASSIGN_OR_RETURN(data, MergeShapes(c, condition, data));
+  }
+  c.set_output(0, std::move(data));
+  return OkStatus();
+}
+
+Status SelectV2Shape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(const PartialShape data, BroadcastShapes(c.input(1), c.input(2)));
+  ASSIGN_OR_RETURN(PartialShape all, BroadcastShapes(c.input(0), data));
+  c.set_output(0, std::move(all));
+  return OkStatus();
+}
 
 // clang-format off
 constexpr OpSchemaText kOps[] = {
@@ -186,19 +225,19 @@ constexpr OpSchemaText kOps[] = {
      "T: {float32, float64} = float32, Tout: {complex128, complex64} = complex64",
      kPure, BroadcastBinaryShape},
     {"Equal", "x: T, y: T", "z: bool",
-     "T: type, incompatible_shape_error: bool = true", kPure, nullptr},
+     "T: type, incompatible_shape_error: bool = true", kPure, EqualityShape},
     {"NotEqual", "x: T, y: T", "z: bool",
-     "T: type, incompatible_shape_error: bool = true", kPure, nullptr},
+     "T: type, incompatible_shape_error: bool = true", kPure, EqualityShape},
     {"AddN", "inputs: N * T", "sum: T",
      "N: int >= 1, T: {bfloat16, complex128, complex64, float16, float32, float64, int16, int32,"
      " int64, int8, qint16, qint32, qint8, quint16, quint8, uint16, uint32, uint64, uint8,"
-     " variant}", kPure, nullptr},
+     " variant}", kPure, MergeAllShape},
     {"ApproximateEqual", "x: T, y: T", "z: bool",
-     "T: numeric, tolerance: float = 1e-05", kPure, nullptr},
-    {"Select", "condition: bool, t: T, e: T", "output: T", "T: type", kPure, nullptr},
-    {"SelectV2", "condition: bool, t: T, e: T", "output: T", "T: type", kPure, nullptr},
+     "T: numeric, tolerance: float = 1e-05", kPure, MergeAllShape},
+    {"Select", "condition: bool, t: T, e: T", "output: T", "T: type", kPure, SelectShape},
+    {"SelectV2", "condition: bool, t: T, e: T", "output: T", "T: type", kPure, SelectV2Shape},
     {"ClipByValue", "t: T, clip_value_min: T, clip_value_max: T", "output: T",
-     "T: numeric", kPure, nullptr},
+     "T: numeric", kPure, UnchangedShape},
 };
 // clang-format on
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/ops/families.h"
+#include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 
 namespace slipway::ir {
@@ -7,54 +8,93 @@ namespace {
 
 using enum Effect;
 
+Status RandomShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape shape, ShapeFromInput(c, 0));
+  c.set_output(0, std::move(shape));
+  return OkStatus();
+}
+
+// Seeds are a vector of two.
+Status CheckSeed(const ShapeContext& c, int i) {
+  ASSIGN_OR_RETURN(const PartialShape seed, c.InputOfRank(i, 1));
+  return MergeDims(c, seed.dim(0), 2).status();
+}
+
+Status StatelessShape(ShapeContext& c) {
+  RETURN_IF_ERROR(CheckSeed(c, 1));
+  return RandomShape(c);
+}
+
+// shape, key, counter, alg
+Status StatelessV2Shape(ShapeContext& c) {
+  RETURN_IF_ERROR(c.InputOfRank(1, 1).status());
+  RETURN_IF_ERROR(c.InputOfRank(2, 1).status());
+  RETURN_IF_ERROR(CheckScalar(c, 3));
+  return RandomShape(c);
+}
+
+Status KeyCounterShape(ShapeContext& c) {
+  RETURN_IF_ERROR(CheckSeed(c, 0));
+  c.set_output(0, {1});
+  c.set_output(1, {2});
+  return OkStatus();
+}
+
+Status KeyCounterAlgShape(ShapeContext& c) {
+  RETURN_IF_ERROR(KeyCounterShape(c));
+  c.set_output(2, PartialShape({}));
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"StatelessRandomUniform", "shape: T, seed: Tseed", "output: dtype",
-     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, nullptr},
+     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, StatelessShape},
     {"StatelessRandomNormal", "shape: T, seed: Tseed", "output: dtype",
-     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, nullptr},
+     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, StatelessShape},
     {"StatelessTruncatedNormal", "shape: T, seed: Tseed", "output: dtype",
-     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, nullptr},
+     "dtype: floating = float32, T: index = int32, Tseed: index = int64", kPure, StatelessShape},
     {"StatelessRandomUniformInt",
      "shape: T, seed: Tseed, minval: dtype, maxval: dtype",
      "output: dtype",
-     "dtype: index, T: index, Tseed: index = int64", kPure, nullptr},
+     "dtype: index, T: index, Tseed: index = int64", kPure, StatelessShape},
     {"StatelessRandomUniformFullInt", "shape: T, seed: Tseed", "output: dtype",
      "dtype: {int32, int64, uint32, uint64} = uint64, T: index = int32, Tseed: {int32, int64,"
-     " uint32, uint64} = int64", kPure, nullptr},
+     " uint32, uint64} = int64", kPure, StatelessShape},
     {"StatelessRandomUniformV2",
      "shape: Tshape, key: uint64, counter: uint64, alg: int32",
      "output: dtype",
-     "dtype: floating = float32, Tshape: index = int32", kPure, nullptr},
+     "dtype: floating = float32, Tshape: index = int32", kPure, StatelessV2Shape},
     {"StatelessRandomNormalV2",
      "shape: Tshape, key: uint64, counter: uint64, alg: int32",
      "output: dtype",
-     "dtype: floating = float32, Tshape: index = int32", kPure, nullptr},
+     "dtype: floating = float32, Tshape: index = int32", kPure, StatelessV2Shape},
     {"StatelessTruncatedNormalV2",
      "shape: Tshape, key: uint64, counter: uint64, alg: int32",
      "output: dtype",
-     "dtype: floating = float32, Tshape: index = int32", kPure, nullptr},
+     "dtype: floating = float32, Tshape: index = int32", kPure, StatelessV2Shape},
     {"StatelessRandomUniformIntV2",
      "shape: Tshape, key: uint64, counter: uint64, alg: int32, minval: dtype, maxval: dtype",
      "output: dtype",
-     "dtype: {int32, int64, uint32, uint64}, Tshape: index = int32", kPure, nullptr},
+     "dtype: {int32, int64, uint32, uint64}, Tshape: index = int32", kPure, StatelessV2Shape},
     {"StatelessRandomUniformFullIntV2",
      "shape: Tshape, key: uint64, counter: uint64, alg: int32",
      "output: dtype",
-     "dtype: {int32, int64, uint32, uint64} = uint64, Tshape: index = int32", kPure, nullptr},
+     "dtype: {int32, int64, uint32, uint64} = uint64, Tshape: index = int32",
+     kPure, StatelessV2Shape},
     {"StatelessRandomGetKeyCounter", "seed: Tseed", "key: uint64, counter: uint64",
-     "Tseed: index = int64", kPure, nullptr},
+     "Tseed: index = int64", kPure, KeyCounterShape},
     {"StatelessRandomGetAlg", "", "alg: int32", "", kPure, ScalarShape},
     {"StatelessRandomGetKeyCounterAlg", "seed: Tseed", "key: uint64, counter: uint64, alg: int32",
-     "Tseed: index = int64", kPure, nullptr},
+     "Tseed: index = int64", kPure, KeyCounterAlgShape},
     {"RandomUniform", "shape: T", "output: dtype",
-     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, nullptr},
+     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, RandomShape},
     {"RandomStandardNormal", "shape: T", "output: dtype",
-     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, nullptr},
+     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, RandomShape},
     {"TruncatedNormal", "shape: T", "output: dtype",
-     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, nullptr},
+     "seed: int = 0, seed2: int = 0, dtype: floating, T: index", kRandom, RandomShape},
     {"RandomUniformInt", "shape: T, minval: Tout, maxval: Tout", "output: Tout",
-     "seed: int = 0, seed2: int = 0, Tout: index, T: index", kRandom, nullptr},
+     "seed: int = 0, seed2: int = 0, Tout: index, T: index", kRandom, RandomShape},
     {"RandomShuffle", "value: T", "output: T",
      "seed: int = 0, seed2: int = 0, T: type", kRandom, UnchangedShape},
 };
