@@ -52,6 +52,11 @@ bool IsGrpc(std::string_view content_type) {
   return content_type.empty() || content_type.front() == '+' || content_type.front() == ';';
 }
 
+// Waits for its client, not for a handler.
+bool Stalled(const Http2Stream& stream) {
+  return stream.open && (!stream.remote_done || stream.answered);
+}
+
 class Http2 final : public Protocol {
  public:
   explicit Http2(Connection* connection);
@@ -462,25 +467,30 @@ int Http2::OnClosed(nghttp2_session* session, int32_t id, uint32_t, void* user) 
   return 0;
 }
 
-// While handlers run there is no deadline: theirs is the call's own, or none.
+// Handlers that run have no deadline here: theirs is the call's own, or none.
 int64_t Http2::Deadline() const {
   if (over_) return since_ns_ + kLingerNanos;
   if (open_ == 0) {
     if (draining_) return since_ns_ + std::chrono::nanoseconds(options_.header_timeout).count();
     return since_ns_ + std::chrono::nanoseconds(options_.idle_timeout).count();
   }
-  const bool receiving = std::any_of(streams_.begin(), streams_.end(), [](const auto& stream) {
-    return stream->open && (!stream->remote_done || stream->answered);
-  });
-  return receiving ? since_ns_ + std::chrono::nanoseconds(options_.io_timeout).count() : 0;
+  const bool stalled = std::any_of(streams_.begin(), streams_.end(),
+                                   [](const auto& stream) { return Stalled(*stream); });
+  return stalled ? since_ns_ + std::chrono::nanoseconds(options_.io_timeout).count() : 0;
 }
 
 void Http2::OnDeadline() {
   if (over_ || (draining_ && open_ == 0)) return connection_.Close();
-  // Requests that stopped half way, or answers that the client's window does not let through.
-  nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
-  draining_ = true;
   Touch();
+  if (open_ == 0) {
+    draining_ = true;
+    nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
+  }
+  // Requests that stopped half way, and answers that the client's window does not let through;
+  // calls that are running stay.
+  for (const auto& stream : streams_)
+    if (Stalled(*stream))
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_CANCEL);
   Pump();
 }
 

@@ -100,35 +100,62 @@ TEST(GrpcServer, DeadlinesReachTheHandlerAndPassWithoutIt) {
   parked.Take().Finish(OkStatus(), "too late");
 }
 
-// The deadline of the server's side alone: raw frames with a client that waits on.
-TEST(GrpcServer, TheServerAnswersWhenTheDeadlinePasses) {
-  ParkedCalls parked;
-  TestServer server({}, nullptr, {{"/t.S/W", parked.handler()}});
-  RawClient client(server.port());
+// Frames of HTTP/2 by hand, for clients that misbehave.
+std::string Frame(char type, char flags, char stream, std::string_view payload) {
+  return StrCat('\0', '\0', static_cast<char>(payload.size()), type, flags, '\0', '\0', '\0',
+                stream, payload);
+}
+
+std::string CallHeaders(std::string_view path, std::string_view timeout) {
   const auto literal = [](std::string_view name, std::string_view value) {
     return StrCat('\0', static_cast<char>(name.size()), name, static_cast<char>(value.size()),
                   value);
   };
-  const std::string fields =
-      literal(":method", "POST") + literal(":scheme", "http") + literal(":authority", "h") +
-                             literal(":path", "/t.S/W") +
-      literal("content-type", "application/grpc+proto") + literal("grpc-timeout", "10m");
-  const auto frame = [](char type, char flags, char stream, std::string_view payload) {
-    return StrCat('\0', '\0', static_cast<char>(payload.size()), type, flags, '\0', '\0', '\0',
-                  stream, payload);
-  };
-  client.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "") + frame(1, 4, 1, fields) +
-              frame(0, 1, 1, std::string_view("\0\0\0\0\1x", 6)));
-  GrpcCall call = parked.Take();
+  return literal(":method", "POST") + literal(":scheme", "http") + literal(":authority", "h") +
+         literal(":path", path) + literal("content-type", "application/grpc+proto") +
+         literal("grpc-timeout", timeout);
+}
+
+const std::string kStart = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, "");
+
+// Whether the server sends these bytes before it closes.
+bool Awaits(RawClient* client, std::string_view wanted) {
   std::string got;
-  // HEADERS with END_STREAM and END_HEADERS on stream 1.
-  const std::string_view end_of_stream("\x01\x05\0\0\0\x01", 6);
-  while (got.find(end_of_stream) == std::string::npos) {
-    const std::string more = client.Read(1);
-    ASSERT_FALSE(more.empty()) << "the server closed the connection";
+  while (got.find(wanted) == std::string::npos) {
+    const std::string more = client->Read(1);
+    if (more.size() != 1) return false;
     got += more;
   }
+  return true;
+}
+
+TEST(GrpcServer, TheServerAnswersWhenTheDeadlinePasses) {
+  ParkedCalls parked;
+  TestServer server({}, nullptr, {{"/t.S/W", parked.handler()}});
+  RawClient client(server.port());
+  client.Send(kStart + Frame(1, 4, 1, CallHeaders("/t.S/W", "10m")) +
+              Frame(0, 1, 1, std::string_view("\0\0\0\0\1x", 6)));
+  GrpcCall call = parked.Take();
+  EXPECT_TRUE(Awaits(&client, std::string_view("\x01\x05\0\0\0\x01", 6)))
+      << "no HEADERS with END_STREAM on stream 1";
   call.Finish(OkStatus(), "too late");
+}
+
+TEST(GrpcServer, ARequestThatStopsHalfWayIsResetAndOthersGoOn) {
+  ParkedCalls parked;
+  ServerOptions options;
+  options.io_timeout = 30ms;
+  TestServer server(options, nullptr, {{"/t.S/W", parked.handler()}});
+  RawClient client(server.port());
+  client.Send(kStart + Frame(1, 4, 1, CallHeaders("/t.S/W", "9S")) +
+              Frame(0, 1, 1, std::string_view("\0\0\0\0\1x", 6)) +
+              Frame(1, 4, 3, CallHeaders("/t.S/W", "9S")));
+  GrpcCall call = parked.Take();
+  EXPECT_TRUE(Awaits(&client, std::string_view("\x03\0\0\0\0\x03", 6))) << "no RST_STREAM of 3";
+  call.Finish(OkStatus(), "done");
+  EXPECT_TRUE(Awaits(&client, std::string_view("\0\0\0\0\x04"
+                                               "done",
+                                               9)));
 }
 
 TEST(GrpcServer, ManyCallsFromSeveralThreads) {
