@@ -101,6 +101,8 @@ constexpr OpSchemaText kOps[] = {
      kPure, UnchangedShape},
     {"TensorScatterAdd", "tensor: T, indices: Tindices, updates: T", "output: T",
      "T: type, Tindices: index, bad_indices_policy: string = ''", kPure, UnchangedShape},
+    {"TensorScatterSub", "tensor: T, indices: Tindices, updates: T", "output: T",
+     "T: type, Tindices: index, bad_indices_policy: string = ''", kPure, UnchangedShape},
     {"UnsortedSegmentSum",
      "data: T, segment_ids: Tindices, num_segments: Tnumsegments",
      "output: T",

@@ -96,6 +96,7 @@ constexpr OpSchemaText kOps[] = {
     {"ResourceGather", "resource: resource, indices: Tindices", "output: dtype",
      "batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: index",
      kReadsResource, ResourceGatherShape},
+    {"DisableCopyOnRead", "resource: resource", "", "", kReadsResource, NoOutputs},
     {"AssignVariableOp", "resource: resource, value: dtype", "",
      "dtype: type, validate_shape: bool = false", kWritesResource, AssignVariableShape},
     {"AssignAddVariableOp", "resource: resource, value: dtype", "",
