@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "slipway/status.h"
+#include "slipway/tensor.h"
 
 namespace slipway {
 
@@ -41,7 +42,8 @@ class FitControl {
   virtual void StopTraining(std::string reason) = 0;
   virtual const History& history() const = 0;
   // Where training stands: all variables, metrics, history, and where in the data it is. Training
-  // that is resumed from it goes on as if it had not stopped.
+  // that is resumed from it goes on as if it had not stopped. In OnEpochEnd for callbacks that
+  // RunsLast() only: for others the epoch is not over yet.
   virtual Status SaveState(const std::string& prefix) = 0;
   virtual Status RestoreState(const std::string& prefix) = 0;  // in OnTrainBegin
 };
@@ -59,6 +61,11 @@ class Callback {
   virtual Status OnTrainBatchEnd(FitControl&, int64_t, const Logs&) { return OkStatus(); }
   virtual Status OnTestEnd(FitControl&, const Logs&) { return OkStatus(); }
   virtual bool WantsBatchLogs() const { return false; }
+  // Called after the callbacks that do not, and after the epoch has entered the history.
+  virtual bool RunsLast() const { return false; }
+  // What a resumed run needs to go on as this one; kept in its checkpoints.
+  virtual std::vector<Tensor> SaveState() const { return {}; }
+  virtual Status RestoreState(const std::vector<Tensor>&) { return OkStatus(); }
 };
 using CallbackPtr = std::shared_ptr<Callback>;
 

@@ -24,6 +24,7 @@ class CallContext {
 
   ir::GraphBuilder& builder() { return *builder_; }
   bool training() const { return training_; }
+  void set_training(bool training) { training_ = training; }
 
   ir::Output Handle(const Variable& variable);
   // The value; read once until the context writes it.
