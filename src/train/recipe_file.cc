@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/recipe_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/env.h"
+#include "base/strings.h"
+
+namespace slipway::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t kMaxRecipeBytes = 1 << 20;
+constexpr int kMaxDepth = 64;
+
+Json ScalarToJson(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (node.Tag() == "!") return text;  // in quotes
+  if (text == "null" || text == "~" || text.empty()) return nullptr;
+  if (text == "true" || text == "True") return true;
+  if (text == "false" || text == "False") return false;
+  if (auto integer = ParseInt64(text)) return *integer;
+  if (auto number = ParseDouble(text)) return *number;
+  return text;
+}
+
+Json NodeToJson(const YAML::Node& node, int depth) {
+  if (depth > kMaxDepth || !node.IsDefined() || node.IsNull()) return nullptr;
+  if (node.IsScalar()) return ScalarToJson(node);
+  if (node.IsSequence()) {
+    Json out = Json::array();
+    for (const YAML::Node& item : node) out.push_back(NodeToJson(item, depth + 1));
+    return out;
+  }
+  Json out = Json::object();
+  for (const auto& entry : node) {
+    out[entry.first.IsScalar() ? entry.first.Scalar() : "?"] = NodeToJson(entry.second, depth + 1);
+  }
+  return out;
+}
+
+StatusOr<YAML::Node> ParseYaml(const std::string& text, const std::string& file) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    return InvalidArgumentError(StrCat(file, ":", error.mark.line + 1, ": ", error.msg));
+  }
+}
+
+// Walks along "a.b.0.c", making maps on the way, and puts the value there.
+Status Override(YAML::Node root, const std::string& setting) {
+  size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return InvalidArgumentError(StrCat("--set needs key=value, got '", setting, "'"));
+  }
+  ASSIGN_OR_RETURN(YAML::Node value, ParseYaml(setting.substr(equals + 1), "--set"));
+  std::string path = setting.substr(0, equals);
+  std::vector<std::string_view> keys = StrSplit(path, '.');
+  YAML::Node at = root;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    std::string key(keys[i]);
+    bool last = i + 1 == keys.size();
+    YAML::Node next;
+    if (at.IsSequence()) {
+      auto index = ParseInt64(key);
+      if (!index || *index < 0 || *index >= static_cast<int64_t>(at.size())) {
+        return InvalidArgumentError(StrCat("--set ", path, ": '", key, "' must be a number from 0 to ",
+                                           at.size() - 1, ", it stands for an entry of a list"));
+      }
+      if (last) at[static_cast<size_t>(*index)] = value;
+      next.reset(at[static_cast<size_t>(*index)]);
+    } else if (at.IsScalar()) {
+      return InvalidArgumentError(
+          StrCat("--set ", path, ": there is no '", key, "' below a single value"));
+    } else {
+      if (last) at[key] = value;
+      next.reset(at[key]);
+    }
+    at.reset(next);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+RecipeNode RecipeNode::operator[](const std::string& key) const {
+  if (!Has(key)) return {file_, YAML::Node()};
+  return {file_, node_[key]};
+}
+
+bool RecipeNode::Has(const std::string& key) const {
+  return node_.IsMap() && node_[key].IsDefined();
+}
+
+std::vector<RecipeNode> RecipeNode::items() const {
+  std::vector<RecipeNode> out;
+  for (const YAML::Node& item : node_) out.push_back({file_, item});
+  return out;
+}
+
+std::vector<std::pair<std::string, RecipeNode>> RecipeNode::entries() const {
+  std::vector<std::pair<std::string, RecipeNode>> out;
+  if (!node_.IsMap()) return out;
+  for (const auto& entry : node_) {
+    std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "?";
+    out.emplace_back(std::move(key), RecipeNode(file_, entry.second));
+  }
+  return out;
+}
+
+std::string RecipeNode::ToJson() const { return NodeToJson(node_, 0).dump(); }
+
+Status RecipeNode::Error(std::string_view text) const {
+  return Wrap(InvalidArgumentError(std::string(text)));
+}
+
+Status RecipeNode::Wrap(const Status& status, const std::string& key) const {
+  int line = node_.Mark().line;
+  if (node_.IsMap()) {
+    for (const auto& entry : node_) {
+      if (entry.first.IsScalar() && entry.first.Scalar() == key) line = entry.first.Mark().line;
+    }
+  }
+  // What came from --set has no line of its own.
+  std::string where = line >= 0 ? StrCat(file_, ":", line + 1) : StrCat(file_, " with --set");
+  return Status(status.code(), StrCat(where, ": ", status.message()));
+}
+
+Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed,
+                             std::string_view what) const {
+  std::string list = StrJoin(allowed, ", ");
+  if (!is_map()) {
+    return Error(StrCat(what, " must be a map with the keys ", list, ", got ", Quoted(ToJson())));
+  }
+  for (const auto& [key, value] : entries()) {
+    if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
+    std::string text = StrCat(what, " has no key '", key, "'");
+    if (auto nearest = NearestWord(key, allowed)) StrAppend(&text, "; did you mean '", *nearest, "'?");
+    return Wrap(InvalidArgumentError(StrCat(text, " It takes: ", list)), key);
+  }
+  return OkStatus();
+}
+
+StatusOr<RecipeNode::Named> RecipeNode::ToNamed(std::string_view kind) const {
+  if (node_.IsScalar()) return Named{node_.Scalar(), {file_, YAML::Node()}};
+  if (Has("class_name")) {
+    std::string name = node_["class_name"].IsScalar() ? node_["class_name"].Scalar() : "";
+    return Named{std::move(name), (*this)["config"]};
+  }
+  auto all = entries();
+  if (all.size() != 1) {
+    return Error(StrCat("a ", kind, " must be a name or one {Name: settings}, got ",
+                        Quoted(ToJson())));
+  }
+  return Named{all[0].first, all[0].second};
+}
+
+Status RecipeNode::Fill(nn::Configurable* object, const char* main_key) const {
+  std::string json = ToJson();
+  if (!defined()) {
+    json = "{}";
+  } else if (!is_map() && main_key != nullptr) {
+    json = StrCat("{\"", main_key, "\": ", json, "}");
+  }
+  nn::ConfigProblem problem;
+  Status status = nn::ReadFields(json, object, &problem);
+  return status.ok() ? status : Wrap(status, problem.key);
+}
+
+StatusOr<RecipeNode> ReadRecipe(const std::string& file, const std::vector<std::string>& set) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Env::Default(), file, kMaxRecipeBytes));
+  try {
+    ASSIGN_OR_RETURN(YAML::Node root, ParseYaml(text, file));
+    if (!root.IsMap()) {
+      return InvalidArgumentError(StrCat(file, ":1: a recipe must be a map with the keys model, "
+                                         "data, compile, fit, callbacks, save"));
+    }
+    for (const std::string& setting : set) RETURN_IF_ERROR(Override(root, setting));
+    return RecipeNode(file, root);
+  } catch (const YAML::Exception& error) {
+    return InvalidArgumentError(StrCat(file, ":", error.mark.line + 1, ": ", error.msg));
+  }
+}
+
+}  // namespace slipway::train
