@@ -32,8 +32,8 @@ StatusOr<ArraySplit> SplitArrays(const Tensor& x, const Tensor& y,
   if (split == 0 || options.validation_data) return out;
   auto rows = static_cast<int64_t>(static_cast<double>(x.dim(0)) * (1.0 - split));
   if (!(split > 0 && split < 1) || rows == 0 || rows == x.dim(0)) {
-    return InvalidArgumentError(StrCat("validation_split must leave rows on both sides of ",
-                                       x.dim(0), ", got ", split));
+    return InvalidArgumentError(
+        StrCat("validation_split must leave rows on both sides of ", x.dim(0), ", got ", split));
   }
   for (Tensor& tensor : out.train) {
     out.validation.push_back(tensor.Slice(rows, x.dim(0)));

@@ -17,7 +17,6 @@ struct ArraySplit {
   std::vector<Tensor> validation;  // the same, or empty
 };
 // The first int(n · (1 - validation_split)) rows train, the rest validates; nothing is copied.
-StatusOr<ArraySplit> SplitArrays(const Tensor& x, const Tensor& y,
-                                 const FitArraysOptions& options);
+StatusOr<ArraySplit> SplitArrays(const Tensor& x, const Tensor& y, const FitArraysOptions& options);
 
 }  // namespace slipway::train

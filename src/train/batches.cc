@@ -12,11 +12,16 @@ namespace {
 template <typename Fn>
 bool WithNumbers(const Tensor& tensor, Fn&& fn) {
   switch (tensor.dtype()) {
-    case DType::kFloat: return fn(tensor.flat<float>()), true;
-    case DType::kInt32: return fn(tensor.flat<int32_t>()), true;
-    case DType::kInt64: return fn(tensor.flat<int64_t>()), true;
-    case DType::kUInt8: return fn(tensor.flat<uint8_t>()), true;
-    default: return false;
+    case DType::kFloat:
+      return fn(tensor.flat<float>()), true;
+    case DType::kInt32:
+      return fn(tensor.flat<int32_t>()), true;
+    case DType::kInt64:
+      return fn(tensor.flat<int64_t>()), true;
+    case DType::kUInt8:
+      return fn(tensor.flat<uint8_t>()), true;
+    default:
+      return false;
   }
 }
 
@@ -43,12 +48,13 @@ Status ClassWeights::Apply(std::vector<Tensor>* batch) {
   const Tensor& labels = (*batch)[1];
   std::vector<int64_t> classes;
   bool known = labels.rank() <= 2 && WithNumbers(labels, [&](auto numbers) {
-    classes = ClassesOf(numbers, static_cast<size_t>(labels.dim(0)));
-  });
+                 classes = ClassesOf(numbers, static_cast<size_t>(labels.dim(0)));
+               });
   if (!known) {
-    return InvalidArgumentError(StrCat("class_weight needs labels that are class numbers or "
-                                       "one-hot rows, got ", DTypeName(labels.dtype()),
-                                       labels.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("class_weight needs labels that are class numbers or "
+               "one-hot rows, got ",
+               DTypeName(labels.dtype()), labels.shape().ToString()));
   }
   Shape shape({labels.dim(0)});
   if (!memory_.IsUnique() || !(memory_.shape() == shape)) memory_ = Tensor(DType::kFloat, shape);

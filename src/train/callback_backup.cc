@@ -38,8 +38,7 @@ class BackupAndRestore final : public ConfiguredCallback {
     ASSIGN_OR_RETURN(std::optional<std::string> latest, Manager().Latest());
     if (!latest) return OkStatus();
     return fit.RestoreState(*latest).WithContext(
-        StrCat("Going on from the checkpoint ", *latest,
-               " (remove its directory to begin anew)"));
+        StrCat("Going on from the checkpoint ", *latest, " (remove its directory to begin anew)"));
   }
   Status OnTrainBatchEnd(FitControl& fit, int64_t batch, const Logs&) override {
     return save_freq_ > 0 && (batch + 1) % save_freq_ == 0 ? Save(fit) : OkStatus();

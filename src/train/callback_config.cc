@@ -49,16 +49,16 @@ void Monitor::Fields(nn::FieldVisitor& visit) {
 
 std::optional<nn::Configurable::Problem> Monitor::Check() const {
   if (mode_ == "auto" || mode_ == "min" || mode_ == "max") return std::nullopt;
-  return nn::Configurable::Problem{
-      "mode", StrCat("'mode' must be auto, min or max, got '", mode_, "'")};
+  return nn::Configurable::Problem{"mode",
+                                   StrCat("'mode' must be auto, min or max, got '", mode_, "'")};
 }
 
 std::optional<double> Monitor::Find(const Logs& logs, const char* who) {
   auto it = logs.find(name_);
   if (it != logs.end()) return it->second;
   if (!warned_) {
-    LOG_WARNING(who, " watches '", name_, "', which is not logged. There are: ",
-                StrJoin(NamesOf(logs), ", "));
+    LOG_WARNING(who, " watches '", name_,
+                "', which is not logged. There are: ", StrJoin(NamesOf(logs), ", "));
   }
   warned_ = true;
   return std::nullopt;

@@ -31,8 +31,8 @@ class CsvLogger final : public ConfiguredCallback {
     auto there = env->Stat(filename_);
     header_done_ = append_ && there.ok() && there->size > 0;
     keys_.clear();
-    ASSIGN_OR_RETURN(file_, append_ ? env->OpenForAppending(filename_)
-                                    : env->OpenForWriting(filename_));
+    ASSIGN_OR_RETURN(file_,
+                     append_ ? env->OpenForAppending(filename_) : env->OpenForWriting(filename_));
     return OkStatus();
   }
 

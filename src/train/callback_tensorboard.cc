@@ -48,8 +48,7 @@ class TensorBoard final : public ConfiguredCallback {
     }
     ASSIGN_OR_RETURN(train["learning_rate"], fit.model().learning_rate());
     if (write_steps_per_second_) {
-      double seconds =
-          static_cast<double>(Clock::Default()->NowNanos() - epoch_start_ns_) * 1e-9;
+      double seconds = static_cast<double>(Clock::Default()->NowNanos() - epoch_start_ns_) * 1e-9;
       train["steps_per_second"] =
           static_cast<double>(fit.steps_done() - epoch_start_steps_) / seconds;
     }
@@ -77,8 +76,7 @@ class TensorBoard final : public ConfiguredCallback {
                     const Logs& logs) {
     ASSIGN_OR_RETURN(EventWriter * writer, Writer(where, folder));
     for (const auto& [name, value] : logs) {
-      RETURN_IF_ERROR(
-          writer->AddScalar(StrCat("epoch_", name), epoch, static_cast<float>(value)));
+      RETURN_IF_ERROR(writer->AddScalar(StrCat("epoch_", name), epoch, static_cast<float>(value)));
     }
     return writer->Flush();
   }

@@ -22,8 +22,8 @@ class CheckpointManager {
   CheckpointManager(Env* env, std::string directory, int max_to_keep)
       : env_(env), directory_(std::move(directory)), max_to_keep_(max_to_keep) {}
 
-  // Calls write(prefix) for DIRECTORY/ckpt-NUMBER, then makes it the latest and removes those beyond
-  // max_to_keep, oldest first.
+  // Calls write(prefix) for DIRECTORY/ckpt-NUMBER, then makes it the latest and removes those
+  // beyond max_to_keep, oldest first.
   Status Save(int64_t number, const std::function<Status(const std::string& prefix)>& write);
   // The newest that is whole (older ones are tried if it is damaged); nothing if there is none.
   StatusOr<std::optional<std::string>> Latest();

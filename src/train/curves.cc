@@ -45,11 +45,20 @@ std::string Escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
     switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -111,12 +120,13 @@ std::string Panel(const History& history, const std::string& metric) {
   }
   out += fmt::format("<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}</text>\n", kLeft,
                      Escaped(metric));
-  out += fmt::format("<text x=\"{}\" y=\"20\" text-anchor=\"end\"><tspan fill=\"{}\">training"
-                     "</tspan>{}</text>\n",
-                     kPanelWidth - kRight, kTrainColour,
-                     validation.empty() ? std::string()
-                                        : fmt::format("  <tspan fill=\"{}\">validation</tspan>",
-                                                      kValidationColour));
+  out += fmt::format(
+      "<text x=\"{}\" y=\"20\" text-anchor=\"end\"><tspan fill=\"{}\">training"
+      "</tspan>{}</text>\n",
+      kPanelWidth - kRight, kTrainColour,
+      validation.empty()
+          ? std::string()
+          : fmt::format("  <tspan fill=\"{}\">validation</tspan>", kValidationColour));
   return out;
 }
 

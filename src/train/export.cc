@@ -41,7 +41,8 @@ StatusOr<formats::ExportFunction> BuildCall(const nn::Network& network, bool tra
 Status ExportSavedModel(ModelState& state, const std::string& directory) {
   const nn::Network& network = state.network();
   if (!network.built()) {
-    return FailedPreconditionError(StrCat("Model '", network.name(), "' has no weights yet; call "
+    return FailedPreconditionError(StrCat("Model '", network.name(),
+                                          "' has no weights yet; call "
                                           "Build or Fit before Save"));
   }
   formats::ModelExport model;

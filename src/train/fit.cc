@@ -198,9 +198,8 @@ Status FitLoop::FinishEpoch(Logs* logs) {
   for (const auto& [name, value] : *logs) history_.history[name].push_back(value);
   int finished = epoch_++;
   batches_done_ = 0;
-  return ForEachCallback(true, [&](Callback& callback) {
-    return callback.OnEpochEnd(*this, finished, *logs);
-  });
+  return ForEachCallback(
+      true, [&](Callback& callback) { return callback.OnEpochEnd(*this, finished, *logs); });
 }
 
 void FitLoop::WarnIfNotFinite(const Logs& logs) {

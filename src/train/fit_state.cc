@@ -48,8 +48,8 @@ StatusOr<Tensor> ReadTyped(const BundleReader& reader, const std::string& key, D
   ASSIGN_OR_RETURN(Tensor value, reader.Read(key));
   if (value.dtype() != dtype || value.rank() != rank) {
     return DataLossError(StrCat("Checkpoint key '", key, "' is ", DTypeName(value.dtype()),
-                                value.shape().ToString(), ", a ", DTypeName(dtype),
-                                " of rank ", rank, " was expected"));
+                                value.shape().ToString(), ", a ", DTypeName(dtype), " of rank ",
+                                rank, " was expected"));
   }
   return value;
 }

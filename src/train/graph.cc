@@ -2,10 +2,9 @@
 #include "base/strings.h"
 #include "exec/executable.h"
 #include "ir/gradient.h"
+#include "nn/loss.h"
 #include "slipway/ops.h"
 #include "train/graph_state.h"
-
-#include "nn/loss.h"
 
 namespace slipway {
 namespace {
@@ -31,8 +30,8 @@ Variable::Variable(std::string name, const Tensor& initial_value, bool trainable
   state_->description->dtype = initial_value.dtype();
   state_->description->shape = initial_value.shape();
   state_->description->trainable = trainable;
-  state_->resource = std::make_shared<kernels::Variable>(
-      std::move(name), initial_value.dtype(), PartialShape(initial_value.shape()));
+  state_->resource = std::make_shared<kernels::Variable>(std::move(name), initial_value.dtype(),
+                                                         PartialShape(initial_value.shape()));
   // It fits by construction.
   state_->resource->Assign(initial_value).IgnoreError();
 }
@@ -92,8 +91,8 @@ std::vector<Value> Graph::Ops(std::string_view op, std::vector<Value> inputs, co
   std::vector<ir::Output> outputs;
   for (const Value& input : inputs) {
     if (!input.valid() || input.graph() != this) {
-      Fail(InvalidArgumentError(StrCat(op, ": input ", outputs.size(),
-                                       " is not a value of this graph")));
+      Fail(InvalidArgumentError(
+          StrCat(op, ": input ", outputs.size(), " is not a value of this graph")));
       return {};
     }
     outputs.push_back(OutputOf(*this, input));
@@ -217,9 +216,9 @@ StatusOr<Function> Function::Compile(std::vector<TensorSpec> inputs, const Build
   auto state = std::make_unique<State>();
   for (const auto& [description, entry] : building.variables) {
     auto resource = entry.variable->resource;
-    RETURN_IF_ERROR(state->resources
-                        .FindOrCreate<kernels::Variable>(entry.key, [&] { return resource; })
-                        .status());
+    RETURN_IF_ERROR(
+        state->resources.FindOrCreate<kernels::Variable>(entry.key, [&] { return resource; })
+            .status());
   }
   exec::CompileOptions compile;
   compile.resources = &state->resources;

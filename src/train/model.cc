@@ -64,7 +64,8 @@ StatusOr<History> Model::Fit(const Tensor& x, const Tensor& y, const FitArraysOp
   if (options.shuffle) rows = rows.Shuffle(split.train[0].dim(0), seed);
   if (!split.validation.empty()) {
     ASSIGN_OR_RETURN(data::Dataset held_out, data::Dataset::FromTensorSlices(split.validation));
-    fit.validation_data = held_out.Batch(options.validation_batch_size.value_or(options.batch_size));
+    fit.validation_data =
+        held_out.Batch(options.validation_batch_size.value_or(options.batch_size));
   }
   return Fit(rows.Batch(options.batch_size), fit);
 }

@@ -79,8 +79,8 @@ Status ModelState::Compile(CompileOptions options) {
 
 StatusOr<const TrainingSetup*> ModelState::Setup() {
   if (!compile_) {
-    return FailedPreconditionError(StrCat("Model '", network_.name(),
-                                          "' was not compiled; call Compile first"));
+    return FailedPreconditionError(
+        StrCat("Model '", network_.name(), "' was not compiled; call Compile first"));
   }
   if (!setup_) {
     return FailedPreconditionError(StrCat("Model '", network_.name(), "' has not seen data yet"));
@@ -90,8 +90,8 @@ StatusOr<const TrainingSetup*> ModelState::Setup() {
 
 Status ModelState::CheckBatch(const std::vector<Tensor>& batch) const {
   if (!compile_) {
-    return FailedPreconditionError(StrCat("Model '", network_.name(),
-                                          "' was not compiled; call Compile first"));
+    return FailedPreconditionError(
+        StrCat("Model '", network_.name(), "' was not compiled; call Compile first"));
   }
   if (batch.size() < 2 || batch.size() > 3) {
     return InvalidArgumentError(StrCat("Batches must be (x, y) or (x, y, sample_weight), got ",
@@ -99,9 +99,9 @@ Status ModelState::CheckBatch(const std::vector<Tensor>& batch) const {
   }
   for (const Tensor& tensor : batch) {
     if (tensor.rank() >= 1 && tensor.dim(0) == batch[0].dim(0)) continue;
-    return InvalidArgumentError(StrCat(
-        "The tensors of a batch must have the batch as first dimension, all the same, got ",
-        Describe(batch), "; is a Batch stage missing from the dataset?"));
+    return InvalidArgumentError(
+        StrCat("The tensors of a batch must have the batch as first dimension, all the same, got ",
+               Describe(batch), "; is a Batch stage missing from the dataset?"));
   }
   return OkStatus();
 }
@@ -180,9 +180,10 @@ StatusOr<Logs> ModelState::MetricResults() {
 
 StatusOr<Tensor> ModelState::Predict(const Tensor& x, int64_t batch_size) {
   if (x.rank() < 1 || batch_size < 1) {
-    return InvalidArgumentError(StrCat("Predict needs examples along dimension 0 and a batch size "
-                                       "of at least 1, got ", x.shape().ToString(), " and ",
-                                       batch_size));
+    return InvalidArgumentError(
+        StrCat("Predict needs examples along dimension 0 and a batch size "
+               "of at least 1, got ",
+               x.shape().ToString(), " and ", batch_size));
   }
   {
     std::lock_guard lock(predict_mutex_);

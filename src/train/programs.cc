@@ -38,12 +38,11 @@ class StepBuilder {
     function.name = training ? "train_step" : "test_step";
     const TensorSpec& input = *network_.input();
     ASSIGN_OR_RETURN(ir::Output x, function.AddArg("x", input.dtype, input.shape));
-    ASSIGN_OR_RETURN(ir::Output y,
-                     function.AddArg("y", batch_.labels.dtype, batch_.labels.shape));
+    ASSIGN_OR_RETURN(ir::Output y, function.AddArg("y", batch_.labels.dtype, batch_.labels.shape));
     ir::Output weight;
     if (batch_.weights) {
-      ASSIGN_OR_RETURN(weight, function.AddArg("sample_weight", batch_.weights->dtype,
-                                               batch_.weights->shape));
+      ASSIGN_OR_RETURN(
+          weight, function.AddArg("sample_weight", batch_.weights->dtype, batch_.weights->shape));
     }
     ir::GraphBuilder builder(&function.graph);
     nn::CallContext context(&builder, training, nn::HandlesByPath(&builder));
@@ -70,8 +69,8 @@ class StepBuilder {
     }
     RETURN_IF_ERROR(context.builder().status());
     if (weights.empty()) {
-      return FailedPreconditionError(StrCat("Model '", network_.name(),
-                                            "' has no trainable weights; nothing can be trained"));
+      return FailedPreconditionError(
+          StrCat("Model '", network_.name(), "' has no trainable weights; nothing can be trained"));
     }
     ASSIGN_OR_RETURN(std::vector<ir::Output> gradients,
                      ir::AddGradients(context.builder(), {&loss, 1}, weights));

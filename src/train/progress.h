@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Fit shows while it runs: on a terminal a bar in Keras's style, drawn again at most ten times a
-// second; elsewhere one line an epoch.
+// What Fit shows while it runs: on a terminal a bar in Keras's style, drawn again at most ten times
+// a second; elsewhere one line an epoch.
 #pragma once
 
 #include <cstdint>

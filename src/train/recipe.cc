@@ -68,7 +68,8 @@ struct ModelSettings final : nn::Configurable {
 
 class Recipe {
  public:
-  Recipe(RecipeNode root, const RecipeOptions& options) : root_(std::move(root)), options_(options) {}
+  Recipe(RecipeNode root, const RecipeOptions& options)
+      : root_(std::move(root)), options_(options) {}
 
   StatusOr<RecipeResult> Run() {
     RETURN_IF_ERROR(Check());
@@ -87,13 +88,12 @@ class Recipe {
 
  private:
   Status Check() const {
-    RETURN_IF_ERROR(root_.CheckKeys({"model", "data", "compile", "fit", "callbacks", "save"},
-                                    "a recipe"));
+    RETURN_IF_ERROR(
+        root_.CheckKeys({"model", "data", "compile", "fit", "callbacks", "save"}, "a recipe"));
     for (const char* key : {"model", "data", "compile"}) {
       if (!root_[key].defined()) return root_.Error(StrCat("the recipe lacks '", key, "'"));
     }
-    RETURN_IF_ERROR(
-        root_["model"].CheckKeys({"name", "seed", "deterministic", "layers"}, "model"));
+    RETURN_IF_ERROR(root_["model"].CheckKeys({"name", "seed", "deterministic", "layers"}, "model"));
     RETURN_IF_ERROR(root_["compile"].CheckKeys({"optimizer", "loss", "metrics"}, "compile"));
     if (root_["callbacks"].defined() && !root_["callbacks"].is_list()) {
       return root_["callbacks"].Error("callbacks must be a list");
@@ -118,7 +118,8 @@ class Recipe {
       layers_.emplace_back(layer, item);
       layers.push_back(layers::Layer(std::move(layer)));
     }
-    ModelOptions options{.name = settings.name, .seed = {}, .deterministic = settings.deterministic};
+    ModelOptions options{
+        .name = settings.name, .seed = {}, .deterministic = settings.deterministic};
     if (settings.seed) options.seed = static_cast<uint64_t>(*settings.seed);
     return Sequential(std::move(layers), std::move(options));
   }
@@ -182,8 +183,8 @@ class Recipe {
   StatusOr<RecipeResult> Train(Model* model, const RecipeData& data, FitArraysOptions fit) {
     RecipeResult result;
     if (data.validation.valid()) {
-      ASSIGN_OR_RETURN(data::Dataset held_out, data::Dataset::FromTensorSlices(
-                                                   {data.validation.x, data.validation.y}));
+      ASSIGN_OR_RETURN(data::Dataset held_out,
+                       data::Dataset::FromTensorSlices({data.validation.x, data.validation.y}));
       fit.validation_data = held_out.Batch(*fit.validation_batch_size);
     }
     auto history = model->Fit(data.train.x, data.train.y, fit);

@@ -65,8 +65,9 @@ Status Override(YAML::Node root, const std::string& setting) {
     if (at.IsSequence()) {
       auto index = ParseInt64(key);
       if (!index || *index < 0 || *index >= static_cast<int64_t>(at.size())) {
-        return InvalidArgumentError(StrCat("--set ", path, ": '", key, "' must be a number from 0 to ",
-                                           at.size() - 1, ", it stands for an entry of a list"));
+        return InvalidArgumentError(StrCat("--set ", path, ": '", key,
+                                           "' must be a number from 0 to ", at.size() - 1,
+                                           ", it stands for an entry of a list"));
       }
       if (last) at[static_cast<size_t>(*index)] = value;
       next.reset(at[static_cast<size_t>(*index)]);
@@ -127,8 +128,7 @@ Status RecipeNode::Wrap(const Status& status, const std::string& key) const {
   return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 
-Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed,
-                             std::string_view what) const {
+Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed, std::string_view what) const {
   std::string list = StrJoin(allowed, ", ");
   if (!is_map()) {
     return Error(StrCat(what, " must be a map with the keys ", list, ", got ", Quoted(ToJson())));
@@ -136,7 +136,8 @@ Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed,
   for (const auto& [key, value] : entries()) {
     if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
     std::string text = StrCat(what, " has no key '", key, "'");
-    if (auto nearest = NearestWord(key, allowed)) StrAppend(&text, "; did you mean '", *nearest, "'?");
+    if (auto nearest = NearestWord(key, allowed))
+      StrAppend(&text, "; did you mean '", *nearest, "'?");
     return Wrap(InvalidArgumentError(StrCat(text, " It takes: ", list)), key);
   }
   return OkStatus();
@@ -150,8 +151,8 @@ StatusOr<RecipeNode::Named> RecipeNode::ToNamed(std::string_view kind) const {
   }
   auto all = entries();
   if (all.size() != 1) {
-    return Error(StrCat("a ", kind, " must be a name or one {Name: settings}, got ",
-                        Quoted(ToJson())));
+    return Error(
+        StrCat("a ", kind, " must be a name or one {Name: settings}, got ", Quoted(ToJson())));
   }
   return Named{all[0].first, all[0].second};
 }
@@ -173,7 +174,8 @@ StatusOr<RecipeNode> ReadRecipe(const std::string& file, const std::vector<std::
   try {
     ASSIGN_OR_RETURN(YAML::Node root, ParseYaml(text, file));
     if (!root.IsMap()) {
-      return InvalidArgumentError(StrCat(file, ":1: a recipe must be a map with the keys model, "
+      return InvalidArgumentError(StrCat(file,
+                                         ":1: a recipe must be a map with the keys model, "
                                          "data, compile, fit, callbacks, save"));
     }
     for (const std::string& setting : set) RETURN_IF_ERROR(Override(root, setting));

@@ -26,8 +26,8 @@ class RecipeNode {
   // The entry of a map; not defined() if there is none.
   RecipeNode operator[](const std::string& key) const;
   bool Has(const std::string& key) const;
-  std::vector<RecipeNode> items() const;                             // of a list
-  std::vector<std::pair<std::string, RecipeNode>> entries() const;   // of a map
+  std::vector<RecipeNode> items() const;                            // of a list
+  std::vector<std::pair<std::string, RecipeNode>> entries() const;  // of a map
 
   // Of a single value, as written.
   std::string text() const { return node_.IsScalar() ? node_.Scalar() : ""; }

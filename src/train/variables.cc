@@ -43,12 +43,11 @@ Status VariableStore::Initialize(std::span<const nn::VariablePtr> variables) {
   RETURN_IF_ERROR(executable->Run({}, values));
   for (size_t i = 0; i < variables.size(); ++i) {
     const nn::Variable& description = *variables[i];
-    ASSIGN_OR_RETURN(auto resource, container_.FindOrCreate<kernels::Variable>(
-                                        description.path, [&] {
-                                          return std::make_shared<kernels::Variable>(
-                                              description.path, description.dtype,
-                                              description.shape);
-                                        }));
+    ASSIGN_OR_RETURN(auto resource,
+                     container_.FindOrCreate<kernels::Variable>(description.path, [&] {
+                       return std::make_shared<kernels::Variable>(
+                           description.path, description.dtype, description.shape);
+                     }));
     RETURN_IF_ERROR(resource->Assign(std::move(values[i])));
   }
   return OkStatus();
