@@ -44,14 +44,7 @@ class RecipeNode {
   // Keras's form {class_name: …, config: {…}}.
   template <typename T>
   StatusOr<std::shared_ptr<T>> ToObject(const std::vector<nn::ClassEntry<T>>& classes,
-                                        std::string_view kind) const {
-    ASSIGN_OR_RETURN(Named named, ToNamed(kind));
-    auto entry = nn::FindClass(classes, kind, named.class_name);
-    if (!entry.ok()) return Wrap(entry.status());
-    std::shared_ptr<T> object = (*entry)->make();
-    RETURN_IF_ERROR(named.settings.Fill(object.get(), (*entry)->main_key));
-    return object;
-  }
+                                        std::string_view kind) const;
   // Sets the fields of `object` from this map (or from a bare value for `main_key`).
   Status Fill(nn::Configurable* object, const char* main_key = nullptr) const;
 
@@ -67,6 +60,17 @@ struct RecipeNode::Named {
   std::string class_name;
   RecipeNode settings;
 };
+
+template <typename T>
+StatusOr<std::shared_ptr<T>> RecipeNode::ToObject(const std::vector<nn::ClassEntry<T>>& classes,
+                                                  std::string_view kind) const {
+  ASSIGN_OR_RETURN(Named named, ToNamed(kind));
+  auto entry = nn::FindClass(classes, kind, named.class_name);
+  if (!entry.ok()) return Wrap(entry.status());
+  std::shared_ptr<T> object = (*entry)->make();
+  RETURN_IF_ERROR(named.settings.Fill(object.get(), (*entry)->main_key));
+  return object;
+}
 
 // Reads the file and applies "key.key=value" overrides. NOT_FOUND, or INVALID_ARGUMENT with the
 // line for what is not YAML.
