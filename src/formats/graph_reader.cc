@@ -357,6 +357,22 @@ StatusOr<PartialShape> ArgShape(const tf::FunctionDef& def, int i, ConstantBudge
   return (*list)[static_cast<size_t>(at)];
 }
 
+// What a resource argument holds, for the shapes of what is read from it.
+Status KeepHandleData(const tf::OpDef::ArgDef& arg, ir::Node* node) {
+  if (arg.handle_data_size() == 0) return {};
+  std::vector<DType> dtypes;
+  std::vector<PartialShape> shapes;
+  for (const auto& data : arg.handle_data()) {
+    ASSIGN_OR_RETURN(const DType dtype, DTypeFromProto(data.dtype()));
+    ASSIGN_OR_RETURN(PartialShape shape, ShapeFromProto(data.shape()));
+    dtypes.push_back(dtype);
+    shapes.push_back(std::move(shape));
+  }
+  node->SetAttr("_handle_dtypes", std::move(dtypes));
+  node->SetAttr("_handle_shapes", std::move(shapes));
+  return {};
+}
+
 Status ReadArgs(const tf::FunctionDef& def, GraphContext& context, ir::Function* function,
                 NodeReader* reader) {
   for (int i = 0; i < def.signature().input_arg_size(); ++i) {
@@ -368,6 +384,7 @@ Status ReadArgs(const tf::FunctionDef& def, GraphContext& context, ir::Function*
     ASSIGN_OR_RETURN(const DType dtype, DTypeFromProto(arg.type()));
     ASSIGN_OR_RETURN(PartialShape shape, ArgShape(def, i, context.budget));
     ASSIGN_OR_RETURN(const ir::Output value, function->AddArg(arg.name(), dtype, std::move(shape)));
+    RETURN_IF_ERROR(KeepHandleData(arg, value.node));
     reader->AddArg(arg.name(), value);
   }
   return {};

@@ -196,6 +196,13 @@ Status ReadLibrary(tf::FunctionDefLibrary* library, const std::shared_ptr<GraphC
   return {};
 }
 
+void CollectOps(const tf::GraphDef& graph, std::set<std::string>* ops) {
+  for (const auto& node : graph.node()) ops->insert(node.op());
+  for (const auto& function : graph.library().function()) {
+    for (const auto& node : function.node_def()) ops->insert(node.op());
+  }
+}
+
 void ReadFileSchemas(const tf::OpList& ops, GraphContext* context) {
   for (const auto& op : ops.op()) {
     auto schema = SchemaFromOpDef(op, context->budget);
@@ -215,10 +222,11 @@ void NameResources(ir::Graph* graph) {
 
 Status ReadSignatures(const tf::MetaGraphDef& proto, ConstantBudget& budget, MetaGraph* out) {
   for (auto [name, def] : SortedByKey(proto.signature_def())) {
-    if (name == kInitOp || name == kTrainOp) continue;
+    const bool pseudo = name == kInitOp || name == kTrainOp;
     auto signature = ReadSignature(*def, budget);
     if (!signature.ok()) return signature.status().WithContext(StrCat("Signature '", name, "'"));
-    out->signatures.emplace(name, *std::move(signature));
+    auto& signatures = pseudo ? out->pseudo_signatures : out->signatures;
+    signatures.emplace(name, *std::move(signature));
   }
   return {};
 }
@@ -228,11 +236,11 @@ StatusOr<MetaGraph> ReadMetaGraph(tf::MetaGraphDef* proto, const ReadLimits& lim
   MetaGraph out;
   const auto& info = proto->meta_info_def();
   out.tags.assign(info.tags().begin(), info.tags().end());
-  std::sort(out.tags.begin(), out.tags.end());
   out.tensorflow_version = info.tensorflow_version();
   auto context = std::make_shared<GraphContext>(
       limits.max_constant_bytes, limits.max_constant_bytes + 2 * file_bytes, limits.max_nodes);
   ReadFileSchemas(info.stripped_op_list(), context.get());
+  CollectOps(proto->graph_def(), &out.ops);
   out.functions = std::make_shared<ir::FunctionLibrary>();
   RETURN_IF_ERROR(
       ReadLibrary(proto->mutable_graph_def()->mutable_library(), context, out.functions.get()));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,11 +59,14 @@ struct VariableInfo {
 };
 
 struct MetaGraph {
-  std::vector<std::string> tags;  // sorted
+  std::vector<std::string> tags;  // in the order of the file
   std::string tensorflow_version;
   ir::Graph graph;
   std::shared_ptr<ir::FunctionLibrary> functions;
-  std::map<std::string, SignatureDef, std::less<>> signatures;  // without the init pseudo-ones
+  std::map<std::string, SignatureDef, std::less<>> signatures;
+  // Entries that only name an initialiser ("__saved_model_init_op"), for listings.
+  std::map<std::string, SignatureDef, std::less<>> pseudo_signatures;
+  std::set<std::string> ops;  // of the graph and all functions, for listings
   SaverDef saver;
   // The node that initialises (tables, assets…) after restoring; empty if there is none.
   std::string init_op;

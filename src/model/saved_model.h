@@ -70,7 +70,7 @@ class Signature {
   Signature& operator=(const Signature&) = delete;
 
  private:
-  friend class Loader;
+  friend class Loader;  // fills it in
   struct Subsets;
   Signature();
 
@@ -115,7 +115,7 @@ class SavedModel {
   void Warmup(std::span<const int64_t> batch_sizes = {}) const;
 
  private:
-  friend class Loader;
+  friend class Loader;  // fills it in
   struct State;
   explicit SavedModel(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

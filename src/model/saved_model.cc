@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/saved_model.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/strings.h"
+#include "checkpoint/bundle.h"
+#include "kernels/resources.h"
+#include "model/resource_writes.h"
+#include "model/signature_internal.h"
+
+namespace slipway::model {
+
+struct SavedModel::State {
+  Env* env = nullptr;
+  std::string directory;
+  LoadOptions options;
+  formats::MetaGraph meta_graph;
+  kernels::ResourceContainer resources;
+  // Variables that may be taken for constants, by shared name; filled after initialisation.
+  std::map<std::string, Tensor, std::less<>> frozen;
+  std::set<std::string> without_effects;  // signatures
+  std::map<std::string, std::unique_ptr<Signature>, std::less<>> signatures;
+};
+
+// Does what Load says, step by step, on a State.
+class Loader {
+ public:
+  explicit Loader(SavedModel::State* state) : state_(*state), mg_(state->meta_graph) {}
+
+  Status Run() {
+    RETURN_IF_ERROR(FindAssets());
+    RETURN_IF_ERROR(Restore());
+    RETURN_IF_ERROR(Initialise());
+    return CompileSignatures();
+  }
+
+ private:
+  Status FindAssets();
+  Status Restore();
+  Status Initialise();
+  Status RunOnce(const std::string& what, const std::string& target,
+                 std::vector<std::pair<std::string, Tensor>> feeds);
+  StatusOr<ir::Function> Extract(const formats::SignatureDef& def, const std::string& name,
+                                 std::span<const int> fetched) const;
+  Status Freeze(const std::map<std::string, ir::Function>& functions);
+  Status CompileSignatures();
+  Status Prepare(const std::string& name, const formats::SignatureDef& def, ir::Function function);
+  exec::CompileOptions Options(bool freeze) const;
+
+  SavedModel::State& state_;
+  formats::MetaGraph& mg_;
+  std::vector<std::pair<std::string, Tensor>> asset_feeds_;
+};
+
+exec::CompileOptions Loader::Options(bool freeze) const {
+  exec::CompileOptions options;
+  options.resources = &state_.resources;
+  options.library = mg_.functions.get();
+  options.device = state_.options.device;
+  options.env = state_.env;
+  options.run_passes = state_.options.run_passes;
+  options.deterministic = state_.options.deterministic;
+  if (!freeze) return options;
+  options.frozen_value = [state = &state_](const ir::Node& handle) -> std::optional<Tensor> {
+    const auto name = handle.Attr<std::string>("shared_name");
+    if (!name.ok()) return std::nullopt;
+    const auto it = state->frozen.find(*name);
+    if (it == state->frozen.end()) return std::nullopt;
+    return it->second;
+  };
+  return options;
+}
+
+Status Loader::FindAssets() {
+  std::set<std::string> fed;
+  for (const auto& asset : mg_.assets) {
+    const std::string path = JoinPath(JoinPath(state_.directory, "assets"), asset.filename);
+    if (!state_.env->Exists(path)) {
+      return NotFoundError(StrCat(path, " is missing: the model names it as an asset"));
+    }
+    if (!fed.insert(asset.tensor_name).second) continue;
+    asset_feeds_.emplace_back(asset.tensor_name, Tensor::Scalar(path));
+  }
+  return {};
+}
+
+// Runs what `target` needs and nothing else.
+Status Loader::RunOnce(const std::string& what, const std::string& target,
+                       std::vector<std::pair<std::string, Tensor>> feeds) {
+  ir::SubgraphSpec spec;
+  spec.name = what;
+  ir::Node* node = mg_.graph.FindNode(target);
+  if (node == nullptr) {
+    return InvalidArgumentError(StrCat("The ", what, " op '", target, "' is not in the graph"));
+  }
+  spec.targets.push_back(node);
+  std::vector<Tensor> inputs;
+  for (auto& [name, tensor] : feeds) {
+    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, name));
+    spec.feeds.emplace_back(name, value);
+    inputs.push_back(std::move(tensor));
+  }
+  ASSIGN_OR_RETURN(ir::Function function, ir::ExtractFunction(mg_.graph, spec));
+  ResourceWrites checked(mg_.functions.get());
+  RETURN_IF_ERROR(checked.Add(function));
+  ASSIGN_OR_RETURN(auto executable, exec::Executable::Compile(std::move(function), Options(false)));
+  return executable->Run(inputs, {}).WithContext(StrCat("While running the ", what, " function"));
+}
+
+Status Loader::Restore() {
+  const auto& saver = mg_.saver;
+  if (saver.restore_op.empty()) return {};
+  const std::string prefix = JoinPath(state_.directory, "variables/variables");
+  const std::string index = BundleIndexName(prefix);
+  if (!state_.env->Exists(index)) {
+    const bool has_variables = mg_.ops.contains("VarHandleOp") || mg_.ops.contains("VariableV2");
+    if (!has_variables) return {};
+    return NotFoundError(StrCat(index, " is missing: the model has variables to restore"));
+  }
+  if (saver.is_v1) {
+    return UnimplementedError("The model's checkpoint has TensorFlow's format of before 2016 (V1)");
+  }
+  auto feeds = asset_feeds_;
+  feeds.emplace_back(saver.filename_tensor, Tensor::Scalar(prefix));
+  return RunOnce("restore", saver.restore_op, std::move(feeds));
+}
+
+Status Loader::Initialise() {
+  if (mg_.init_op.empty()) return {};
+  return RunOnce("initialiser", mg_.init_op, asset_feeds_);
+}
+
+StatusOr<ir::Function> Loader::Extract(const formats::SignatureDef& def, const std::string& name,
+                                       std::span<const int> fetched) const {
+  ir::SubgraphSpec spec;
+  spec.name = name;
+  for (const auto& input : def.inputs) {
+    if (input.tensor_name.empty()) {
+      return UnimplementedError(StrCat("Input '", input.name, "' of signature '", name,
+                                       "' is made of several tensors, which is not supported"));
+    }
+    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, input.tensor_name));
+    spec.feeds.emplace_back(input.name, value);
+  }
+  for (int i : fetched) {
+    const auto& output = def.outputs[static_cast<size_t>(i)];
+    if (output.tensor_name.empty()) {
+      return UnimplementedError(StrCat("Output '", output.name, "' of signature '", name,
+                                       "' is made of several tensors, which is not supported"));
+    }
+    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, output.tensor_name));
+    spec.fetches.emplace_back(output.name, value);
+  }
+  return ir::ExtractFunction(mg_.graph, spec);
+}
+
+std::vector<int> AllOutputs(const formats::SignatureDef& def) {
+  std::vector<int> all(def.outputs.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  return all;
+}
+
+// Judged over all signatures: what one of them assigns, none may take for constant.
+Status Loader::Freeze(const std::map<std::string, ir::Function>& functions) {
+  ResourceWrites writes(mg_.functions.get());
+  for (const auto& [name, function] : functions) {
+    RETURN_IF_ERROR(writes.Add(function).WithContext(StrCat("Signature '", name, "'")));
+    if (!writes.HasEffects(function.name)) state_.without_effects.insert(name);
+  }
+  for (const auto& [name, resource] : state_.resources.All()) {
+    const auto* variable = dynamic_cast<const kernels::Variable*>(resource.get());
+    if (variable == nullptr || !variable->IsInitialized() || writes.MayBeWritten(name)) continue;
+    ASSIGN_OR_RETURN(Tensor value, variable->Read());
+    state_.frozen.emplace(name, std::move(value));
+  }
+  return {};
+}
+
+Status Loader::CompileSignatures() {
+  std::map<std::string, ir::Function> functions;
+  for (const auto& [name, def] : mg_.signatures) {
+    auto function = Extract(def, name, AllOutputs(def));
+    if (!function.ok()) return function.status().WithContext(StrCat("Signature '", name, "'"));
+    functions.emplace(name, *std::move(function));
+  }
+  RETURN_IF_ERROR(Freeze(functions));
+  // What is missing is said for all signatures at once.
+  std::vector<std::string> missing;
+  for (auto& [name, function] : functions) {
+    const Status status = Prepare(name, mg_.signatures.find(name)->second, std::move(function));
+    if (status.code() == Code::kUnimplemented) {
+      missing.emplace_back(status.message());
+    } else if (!status.ok()) {
+      return status.WithContext(StrCat("Signature '", name, "'"));
+    }
+  }
+  if (missing.empty()) return {};
+  return UnimplementedError(StrJoin(missing, "\n"));
+}
+
+Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def,
+                       ir::Function function) {
+  std::unique_ptr<Signature> signature(new Signature());
+  signature->name_ = name;
+  signature->def_ = &def;
+  // The graph's types are what is checked: a file may declare others.
+  for (size_t i = 0; i < def.inputs.size(); ++i) {
+    signature->inputs_.push_back({function.args[i].dtype, def.inputs[i].shape, def.inputs[i].name});
+  }
+  for (size_t i = 0; i < def.outputs.size(); ++i) {
+    signature->outputs_.push_back(
+        {function.returns[i].value.dtype(), def.outputs[i].shape, def.outputs[i].name});
+  }
+  signature->compile_ =
+      [loader = Loader(&state_), def = &def,
+       name](std::span<const int> fetched) -> StatusOr<std::unique_ptr<exec::Executable>> {
+    ASSIGN_OR_RETURN(ir::Function subset, loader.Extract(*def, name, fetched));
+    return exec::Executable::Compile(std::move(subset), loader.Options(true));
+  };
+  ASSIGN_OR_RETURN(signature->main_, exec::Executable::Compile(std::move(function), Options(true)));
+  state_.signatures.emplace(name, std::move(signature));
+  return {};
+}
+
+SavedModel::SavedModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SavedModel::~SavedModel() = default;
+
+StatusOr<std::unique_ptr<SavedModel>> SavedModel::Load(Env* env, const std::string& dir,
+                                                       const LoadOptions& options) {
+  auto state = std::make_unique<State>();
+  state->env = env;
+  state->directory = dir;
+  state->options = options;
+  ASSIGN_OR_RETURN(formats::SavedModelFile file, formats::ReadSavedModel(env, dir, options.limits));
+  ASSIGN_OR_RETURN(formats::MetaGraph * meta_graph, file.Find(options.tags));
+  state->meta_graph = std::move(*meta_graph);
+  RETURN_IF_ERROR(Loader(state.get()).Run().WithContext(StrCat("Loading ", dir)));
+  return std::unique_ptr<SavedModel>(new SavedModel(std::move(state)));
+}
+
+const std::string& SavedModel::directory() const { return state_->directory; }
+const formats::MetaGraph& SavedModel::meta_graph() const { return state_->meta_graph; }
+
+StatusOr<const Signature*> SavedModel::FindSignature(std::string_view name) const {
+  const auto it = state_->signatures.find(name);
+  if (it != state_->signatures.end()) return it->second.get();
+  std::vector<std::string> names;
+  for (const auto& [known, signature] : state_->signatures) names.push_back(known);
+  return FailedPreconditionError(StrCat(
+      "Serving signature key \"", name,
+      "\" not found. Signatures of the model: ", names.empty() ? "none" : StrJoin(names, ", ")));
+}
+
+std::vector<const Signature*> SavedModel::signatures() const {
+  std::vector<const Signature*> all;
+  for (const auto& [name, signature] : state_->signatures) all.push_back(signature.get());
+  return all;
+}
+
+std::map<std::string, Tensor> SavedModel::Variables() const {
+  std::map<std::string, Tensor> values;
+  for (const auto& [name, resource] : state_->resources.All()) {
+    const auto* variable = dynamic_cast<const kernels::Variable*>(resource.get());
+    if (variable == nullptr) continue;
+    auto value = variable->Read();
+    if (value.ok()) values.emplace(name, *std::move(value));
+  }
+  return values;
+}
+
+uint64_t SavedModel::variable_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, value] : Variables()) bytes += value.byte_size();
+  return bytes;
+}
+
+uint64_t SavedModel::packed_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, signature] : state_->signatures) {
+    bytes += signature->executable().packed_weight_bytes();
+  }
+  return bytes;
+}
+
+namespace {
+
+// Zeros that a signature takes, if its shapes say enough.
+std::optional<std::vector<Tensor>> ZeroInputs(const Signature& signature, int64_t batch) {
+  constexpr int64_t kMaxElements = int64_t{1} << 24;
+  std::vector<Tensor> inputs;
+  for (const auto& spec : signature.inputs()) {
+    if (IsObject(spec.dtype) || !spec.shape.has_rank()) return std::nullopt;
+    Shape shape;
+    int64_t elements = 1;
+    for (int i = 0; i < spec.shape.rank(); ++i) {
+      int64_t dim = spec.shape.dim(i);
+      if (dim < 0 && i > 0) return std::nullopt;
+      if (dim < 0) dim = batch;
+      if (dim > kMaxElements || (elements *= std::max<int64_t>(dim, 1)) > kMaxElements) {
+        return std::nullopt;
+      }
+      shape.AddDim(dim);
+    }
+    auto tensor = Tensor::Allocate(spec.dtype, shape);
+    if (!tensor.ok()) return std::nullopt;
+    std::memset(tensor->raw_data(), 0, tensor->byte_size());
+    inputs.push_back(*std::move(tensor));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void SavedModel::Warmup(std::span<const int64_t> batch_sizes) const {
+  static constexpr int64_t kOne[] = {1};
+  if (batch_sizes.empty()) batch_sizes = kOne;
+  for (const auto& [name, signature] : state_->signatures) {
+    if (!state_->without_effects.contains(name)) continue;
+    for (const int64_t batch : batch_sizes) {
+      const auto inputs = ZeroInputs(*signature, batch);
+      if (!inputs) break;
+      std::vector<Tensor> outputs(signature->outputs().size());
+      // Zeros may be no valid input; the first request will tell then.
+      signature->Run(*inputs, outputs).IgnoreError();
+    }
+  }
+}
+
+}  // namespace slipway::model

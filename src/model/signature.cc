@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+
+#include "base/strings.h"
+#include "model/saved_model.h"
+#include "model/signature_internal.h"
+
+namespace slipway::model {
+namespace {
+
+int FindSpec(const std::vector<TensorSpec>& specs, std::string_view name) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// As TensorFlow's messages name a type.
+std::string_view MessageName(DType dtype) {
+  if (dtype == DType::kFloat) return "float";
+  if (dtype == DType::kDouble) return "double";
+  if (dtype == DType::kHalf) return "half";
+  return DTypeName(dtype);
+}
+
+}  // namespace
+
+Signature::Signature() : subsets_(std::make_unique<Subsets>()) {}
+Signature::~Signature() = default;
+
+int Signature::FindInput(std::string_view name) const { return FindSpec(inputs_, name); }
+int Signature::FindOutput(std::string_view name) const { return FindSpec(outputs_, name); }
+
+Status Signature::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                      const exec::RunOptions& options) const {
+  return main_->Run(inputs, outputs, options);
+}
+
+Status Signature::RunSubset(std::span<const Tensor> inputs, std::span<const int> fetched,
+                            std::span<Tensor> outputs, const exec::RunOptions& options) const {
+  const std::vector<int> key(fetched.begin(), fetched.end());
+  for (int index : key) {
+    if (index < 0 || static_cast<size_t>(index) >= outputs_.size()) {
+      return InvalidArgumentError(
+          StrCat("Signature '", name_, "' has ", outputs_.size(), " outputs, not output ", index));
+    }
+  }
+  std::shared_ptr<const exec::Executable> executable;
+  {
+    std::lock_guard lock(subsets_->mutex);
+    if (const auto it = subsets_->executables.find(key); it != subsets_->executables.end()) {
+      executable = it->second;
+    } else {
+      ASSIGN_OR_RETURN(std::unique_ptr<exec::Executable> made, compile_(fetched));
+      executable = std::move(made);
+      // The one that has been there longest goes; who runs it still holds it.
+      if (subsets_->order.size() == kMaxSubsets) {
+        subsets_->executables.erase(subsets_->order.front());
+        subsets_->order.pop_front();
+      }
+      subsets_->executables.emplace(key, executable);
+      subsets_->order.push_back(key);
+    }
+  }
+  return executable->Run(inputs, outputs, options);
+}
+
+namespace {
+
+std::string Names(const std::vector<std::string>& names) {
+  return StrCat("{", StrJoin(names, ", "), "}");
+}
+
+Status WrongInputs(const std::vector<TensorSpec>& specs, const TensorMap& defaults,
+                   const TensorMap& inputs) {
+  std::vector<std::string> sent, required, extra, missing;
+  for (const auto& [name, tensor] : inputs) {
+    sent.push_back(name);
+    if (FindSpec(specs, name) < 0) extra.push_back(name);
+  }
+  for (const auto& spec : specs) {
+    required.push_back(spec.name);
+    if (!inputs.contains(spec.name) && !defaults.contains(spec.name)) missing.push_back(spec.name);
+  }
+  return InvalidArgumentError(StrCat("input size does not match signature: ", sent.size(),
+                                     "!=", required.size(), " len(", Names(sent), ") != len(",
+                                     Names(required), "). Sent extra: ", Names(extra),
+                                     ". Missing but required: ", Names(missing), "."));
+}
+
+}  // namespace
+
+StatusOr<TensorMap> Signature::Run(const TensorMap& inputs, std::span<const std::string> fetched,
+                                   const exec::RunOptions& options) const {
+  std::vector<Tensor> in(inputs_.size());
+  size_t found = 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::string& name = inputs_[i].name;
+    if (const auto it = inputs.find(name); it != inputs.end()) {
+      in[i] = it->second;
+      ++found;
+    } else if (const auto def = defaults().find(name); def != defaults().end()) {
+      in[i] = def->second;
+    } else {
+      return WrongInputs(inputs_, defaults(), inputs);
+    }
+    if (in[i].dtype() == inputs_[i].dtype) continue;
+    return InvalidArgumentError(StrCat("Expects arg[", i, "] to be ", MessageName(inputs_[i].dtype),
+                                       " but ", MessageName(in[i].dtype()), " is provided (input '",
+                                       name, "')"));
+  }
+  if (found != inputs.size()) return WrongInputs(inputs_, defaults(), inputs);
+
+  std::vector<int> wanted;
+  for (const auto& name : fetched) {
+    const int index = FindOutput(name);
+    if (index < 0) {
+      return InvalidArgumentError(StrCat("output tensor alias not found in signature: ", name,
+                                         "; there are ", outputs_.size(), " outputs in '", name_,
+                                         "'"));
+    }
+    if (std::find(wanted.begin(), wanted.end(), index) != wanted.end()) {
+      return InvalidArgumentError(StrCat("duplicate output tensor alias: ", name));
+    }
+    wanted.push_back(index);
+  }
+  const bool all = fetched.empty();
+  std::vector<Tensor> out(all ? outputs_.size() : wanted.size());
+  RETURN_IF_ERROR(all ? Run(in, out, options) : RunSubset(in, wanted, out, options));
+  TensorMap result;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto index = all ? i : static_cast<size_t>(wanted[i]);
+    result.emplace(outputs_[index].name, std::move(out[i]));
+  }
+  return result;
+}
+
+}  // namespace slipway::model
