@@ -44,6 +44,12 @@ int FirstCallInput(const std::string& op) {
 
 }  // namespace
 
+StatusOr<std::string> VariableName(const ir::Node& handle) {
+  ASSIGN_OR_RETURN(const std::string name, handle.Attr<std::string>("shared_name"));
+  ASSIGN_OR_RETURN(const std::string container, handle.Attr<std::string>("container"));
+  return container.empty() ? name : StrCat(container, "/", name);
+}
+
 // Functions are taken depth first without recursion: a file may chain thousands.
 Status ResourceWrites::SummarizeCallees(const ir::Function& entry) {
   struct Open {
@@ -98,7 +104,7 @@ void ResourceWrites::MarkWritten(const ir::Output& handle, Summary* summary) {
       return;
     }
     if (node.op() == "VarHandleOp") {
-      auto name = node.Attr<std::string>("shared_name");
+      auto name = VariableName(node);
       if (!name.ok()) break;
       written_.insert(*name);
       return;

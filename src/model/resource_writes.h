@@ -16,6 +16,9 @@
 
 namespace slipway::model {
 
+// The name under which kernels keep what a VarHandleOp stands for.
+StatusOr<std::string> VariableName(const ir::Node& handle);
+
 // Follows handles through calls, branches and loops; where it cannot follow, it takes everything
 // for written. Not thread safe.
 class ResourceWrites {
@@ -26,7 +29,7 @@ class ResourceWrites {
   // kMaxCallDepth deep (they are named). Errors of functions that cannot be read pass through.
   Status Add(const ir::Function& entry);
 
-  // By the variable's shared name.
+  // By the variable's name in the resource container (VariableName).
   bool MayBeWritten(std::string_view variable) const {
     return everything_ || written_.contains(variable);
   }

@@ -65,7 +65,7 @@ exec::CompileOptions Loader::Options(bool freeze) const {
   options.deterministic = state_.options.deterministic;
   if (!freeze) return options;
   options.frozen_value = [state = &state_](const ir::Node& handle) -> std::optional<Tensor> {
-    const auto name = handle.Attr<std::string>("shared_name");
+    const auto name = VariableName(handle);
     if (!name.ok()) return std::nullopt;
     const auto it = state->frozen.find(*name);
     if (it == state->frozen.end()) return std::nullopt;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What TensorFlow makes of the files is in tests/interop/saved_model_test.py.
+#include "formats/saved_model_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "checkpoint/bundle.h"
+#include "formats/saved_model_reader.h"
+#include "ir/builder.h"
+
+namespace slipway::formats {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// y = x * w + b.
+ModelExport Affine() {
+  ModelExport model;
+  model.variables = {{"dense/w", Tensor::Scalar(2.0f), true, {"layers", "0", "w"}},
+                     {"b", Tensor::Vector<float>({1, 2}), false, {}}};
+  ir::Function& body = model.call_inference.body;
+  body.name = "call";
+  ir::GraphBuilder builder(&body.graph);
+  const ir::Output x = *body.AddArg("inputs", DType::kFloat, PartialShape({-1, 2}));
+  std::vector<ir::Output> reads;
+  for (int i = 0; i < 2; ++i) {
+    const ir::Output handle =
+        *body.AddArg("handle_" + std::to_string(i), DType::kResource, Shape());
+    model.call_inference.captures.push_back(i);
+    reads.push_back(builder.Op("ReadVariableOp", {handle}, {{"dtype", DType::kFloat}}));
+  }
+  const ir::Output y = builder.Op("AddV2", {builder.Op("Mul", {x, reads[0]}), reads[1]});
+  EXPECT_TRUE(builder.ok()) << builder.status().ToString();
+  body.returns.push_back({"y", y});
+  model.signatures = {{"serving_default", {"x"}, {"y"}}};
+  return model;
+}
+
+TEST(SavedModelWriter, OurReaderReadsIt) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  auto file = ReadSavedModel(env.get(), "/m/1");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  ASSERT_EQ(file->meta_graphs.size(), 1u);
+  const MetaGraph& mg = file->meta_graphs[0];
+  EXPECT_THAT(mg.tags, ElementsAre("serve"));
+  const SignatureDef& def = mg.signatures.at("serving_default");
+  ASSERT_EQ(def.inputs.size(), 1u);
+  EXPECT_EQ(def.inputs[0].shape, PartialShape({-1, 2}));
+  EXPECT_TRUE(FindTensor(mg.graph, def.inputs[0].tensor_name).ok());
+  EXPECT_TRUE(FindTensor(mg.graph, def.outputs[0].tensor_name).ok());
+  EXPECT_EQ(mg.saver.filename_tensor, "saver_filename:0");
+  EXPECT_NE(mg.graph.FindNode(mg.saver.restore_op), nullptr);
+  EXPECT_NE(mg.graph.FindNode(mg.init_op), nullptr);
+  ASSERT_EQ(mg.variables.size(), 2u);
+  EXPECT_EQ(mg.variables[0].name, "dense/w");
+  EXPECT_EQ(mg.variables[1].shape, PartialShape({2}));
+  EXPECT_FALSE(mg.variables[1].trainable);
+  for (const auto& name : mg.functions->Names()) {
+    auto function = mg.functions->Find(name);
+    EXPECT_TRUE(function.ok()) << function.status().ToString();
+  }
+}
+
+TEST(SavedModelWriter, KeysFollowTheObjects) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  auto bundle = BundleReader::Open(env.get(), "/m/1/variables/variables");
+  ASSERT_TRUE(bundle.ok());
+  EXPECT_EQ((*bundle)->Read("layers/0/w/.ATTRIBUTES/VARIABLE_VALUE")->scalar<float>(), 2.0f);
+  EXPECT_EQ((*bundle)->Read("b/.ATTRIBUTES/VARIABLE_VALUE")->flat<float>()[1], 2.0f);
+  EXPECT_TRUE((*bundle)->Find("_CHECKPOINTABLE_OBJECT_GRAPH").ok());
+}
+
+TEST(SavedModelWriter, EqualModelsGiveEqualBytes) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/a", Affine()).ok());
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/b", Affine()).ok());
+  for (const char* file : {"saved_model.pb", "fingerprint.pb", "variables/variables.index",
+                           "variables/variables.data-00000-of-00001"}) {
+    auto a = ReadFile(env.get(), JoinPath("/a", file));
+    auto b = ReadFile(env.get(), JoinPath("/b", file));
+    ASSERT_TRUE(a.ok() && b.ok()) << file;
+    EXPECT_EQ(*a, *b) << file;
+  }
+}
+
+TEST(SavedModelWriter, ReplacesOnlyIfAllowed) {
+  auto env = NewMemoryEnv();
+  ModelExport model = Affine();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", model).ok());
+  model.variables[0].value = Tensor::Scalar(5.0f);
+  EXPECT_EQ(WriteSavedModel(env.get(), "/m/1", model, {.overwrite = false}).code(),
+            Code::kAlreadyExists);
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1/", model).ok());
+  auto bundle = BundleReader::Open(env.get(), "/m/1/variables/variables");
+  ASSERT_TRUE(bundle.ok());
+  EXPECT_EQ((*bundle)->Read("layers/0/w/.ATTRIBUTES/VARIABLE_VALUE")->scalar<float>(), 5.0f);
+  EXPECT_THAT(*env->ListDirectory("/m"), ElementsAre("1"));
+}
+
+TEST(SavedModelWriter, LeavesNothingAfterAnError) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  ModelExport model = Affine();
+  model.variables[1].object_path = {"layers", "0", "w"};  // another variable has it
+  const Status status = WriteSavedModel(env.get(), "/m/1", model);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("layers/0/w"));
+  EXPECT_THAT(*env->ListDirectory("/m"), ElementsAre("1"));
+  EXPECT_TRUE(ReadSavedModel(env.get(), "/m/1").ok());
+}
+
+TEST(SavedModelWriter, NamesWhatDoesNotFit) {
+  auto env = NewMemoryEnv();
+  ModelExport model = Affine();
+  model.signatures[0].inputs = {"x", "y"};
+  EXPECT_THAT(WriteSavedModel(env.get(), "/m/1", model).message(),
+              HasSubstr("Signature 'serving_default', inputs: 2 names are given"));
+  model = Affine();
+  model.call_inference.captures = {0, 7};
+  EXPECT_THAT(WriteSavedModel(env.get(), "/m/1", model).message(), HasSubstr("variable 7 of 2"));
+  model = Affine();
+  model.variables[1].name = "dense/w";
+  EXPECT_THAT(WriteSavedModel(env.get(), "/m/1", model).message(), HasSubstr("used twice"));
+}
+
+}  // namespace
+}  // namespace slipway::formats
