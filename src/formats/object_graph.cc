@@ -217,7 +217,6 @@ void ObjectTree::WriteCheckpointGraph(const ModelExport& model,
 
 void ObjectTree::WriteSavedGraph(const ModelExport& model, const FunctionNames& names,
                                  tf::SavedObjectGraph* out) const {
-  const std::vector<std::string> args = UserArgNames(model.call_inference);
   for (const Object& object : objects_) {
     auto* proto = out->add_nodes();
     for (const auto& [name, id] : object.children) {
@@ -225,48 +224,51 @@ void ObjectTree::WriteSavedGraph(const ModelExport& model, const FunctionNames& 
       child->set_local_name(name);
       child->set_node_id(id);
     }
-    switch (object.kind) {
-      case Kind::kObject:
-        WriteUserObject("_generic_user_object", proto);
-        break;
-      case Kind::kList:
-        WriteUserObject("trackable_list_wrapper", proto);
-        break;
-      case Kind::kSignatures:
-        WriteUserObject("signature_map", proto);
-        break;
-      case Kind::kVariable:
-        WriteVariable(model.variables[static_cast<size_t>(object.index)],
-                      proto->mutable_variable());
-        break;
-      case Kind::kCall:
-        proto->mutable_function()->add_concrete_functions(names.call_inference);
-        proto->mutable_function()->add_concrete_functions(names.call_training);
-        WriteFunctionSpec(args, true, {}, proto->mutable_function()->mutable_function_spec());
-        *proto->mutable_dependencies() = proto->children();
-        break;
-      case Kind::kTrace: {
-        auto* function = proto->mutable_bare_concrete_function();
-        if (object.index < 2) {
-          function->set_concrete_function_name(object.index == 0 ? names.call_inference
-                                                                 : names.call_training);
-          for (const auto& arg : args) function->add_argument_keywords(arg);
-          function->set_allowed_positional_arguments(static_cast<int64_t>(args.size()));
-          WriteFunctionSpec(args, true, {}, function->mutable_function_spec());
-          break;
-        }
-        const auto at = static_cast<size_t>(object.index - 2);
-        function->set_concrete_function_name(names.signatures[at]);
-        std::vector<std::string> inputs = model.signatures[at].inputs;
-        std::sort(inputs.begin(), inputs.end());
-        for (const auto& input : inputs) function->add_argument_keywords(input);
-        function->set_allowed_positional_arguments(static_cast<int64_t>(inputs.size()));
-        WriteFunctionSpec({}, false, inputs, function->mutable_function_spec());
-        break;
-      }
-    }
+    WriteKind(model, names, object, proto);
   }
   WriteConcreteFunctions(model, names, out);
+}
+
+void ObjectTree::WriteKind(const ModelExport& model, const FunctionNames& names,
+                           const Object& object, tf::SavedObject* proto) {
+  switch (object.kind) {
+    case Kind::kObject:
+      return WriteUserObject("_generic_user_object", proto);
+    case Kind::kList:
+      return WriteUserObject("trackable_list_wrapper", proto);
+    case Kind::kSignatures:
+      return WriteUserObject("signature_map", proto);
+    case Kind::kVariable:
+      return WriteVariable(model.variables[static_cast<size_t>(object.index)],
+                           proto->mutable_variable());
+    case Kind::kCall:
+      proto->mutable_function()->add_concrete_functions(names.call_inference);
+      proto->mutable_function()->add_concrete_functions(names.call_training);
+      WriteFunctionSpec(UserArgNames(model.call_inference), true, {},
+                        proto->mutable_function()->mutable_function_spec());
+      *proto->mutable_dependencies() = proto->children();
+      return;
+    case Kind::kTrace:
+      return WriteTrace(model, names, object.index, proto->mutable_bare_concrete_function());
+  }
+}
+
+void ObjectTree::WriteTrace(const ModelExport& model, const FunctionNames& names, int index,
+                            tf::SavedBareConcreteFunction* function) {
+  std::vector<std::string> args;
+  if (index < 2) {
+    args = UserArgNames(model.call_inference);
+    function->set_concrete_function_name(index == 0 ? names.call_inference : names.call_training);
+    WriteFunctionSpec(args, true, {}, function->mutable_function_spec());
+  } else {
+    const auto at = static_cast<size_t>(index - 2);
+    args = model.signatures[at].inputs;
+    std::sort(args.begin(), args.end());
+    function->set_concrete_function_name(names.signatures[at]);
+    WriteFunctionSpec({}, false, args, function->mutable_function_spec());
+  }
+  for (const auto& arg : args) function->add_argument_keywords(arg);
+  function->set_allowed_positional_arguments(static_cast<int64_t>(args.size()));
 }
 
 namespace {

@@ -12,6 +12,8 @@
 #include "slipway/status.h"
 
 namespace tensorflow {
+class SavedBareConcreteFunction;
+class SavedObject;
 class SavedObjectGraph;
 class StructuredValue;
 class TrackableObjectGraph;
@@ -52,6 +54,10 @@ class ObjectTree {
   void AddVariableList(const ModelExport& model, const std::string& name, bool trainable_only);
   void AddFunctions(const ModelExport& model);
   void MarkLists();
+  static void WriteKind(const ModelExport& model, const FunctionNames& names, const Object& object,
+                        tensorflow::SavedObject* proto);
+  static void WriteTrace(const ModelExport& model, const FunctionNames& names, int index,
+                         tensorflow::SavedBareConcreteFunction* function);
   void WriteConcreteFunctions(const ModelExport& model, const FunctionNames& names,
                               tensorflow::SavedObjectGraph* out) const;
 

@@ -4,6 +4,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -36,6 +37,8 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 
 Status ParseBinary(std::string_view bytes, const std::string& name, const ReadLimits& limits,
                    tf::SavedModel* proto) {
+  // What is wrong is our caller's to say, and standard error not protobuf's.
+  google::protobuf::LogSilencer quiet;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
   stream.SetRecursionLimit(limits.max_nesting);
@@ -196,11 +199,30 @@ Status ReadLibrary(tf::FunctionDefLibrary* library, const std::shared_ptr<GraphC
   return {};
 }
 
-void CollectOps(const tf::GraphDef& graph, std::set<std::string>* ops) {
-  for (const auto& node : graph.node()) ops->insert(node.op());
-  for (const auto& function : graph.library().function()) {
-    for (const auto& node : function.node_def()) ops->insert(node.op());
+// As saved_model_cli lists them: what calls reach, branches and loops left out.
+std::set<std::string> ListOps(const tf::GraphDef& graph) {
+  std::map<std::string_view, const tf::FunctionDef*> functions;
+  for (const auto& f : graph.library().function()) functions.emplace(f.signature().name(), &f);
+  std::set<std::string> used;
+  std::vector<const tf::FunctionDef*> reached;
+  const auto use = [&](const std::string& op) {
+    const auto function = functions.find(op);
+    if (used.insert(op).second && function != functions.end()) reached.push_back(function->second);
+  };
+  const auto visit = [&](const tf::NodeDef& node) {
+    use(node.op());
+    if (node.op() != "PartitionedCall" && node.op() != "StatefulPartitionedCall") return;
+    const auto f = node.attr().find("f");
+    if (f != node.attr().end()) use(f->second.func().name());
+  };
+  for (const auto& node : graph.node()) visit(node);
+  while (!reached.empty()) {
+    const tf::FunctionDef* function = reached.back();
+    reached.pop_back();
+    for (const auto& node : function->node_def()) visit(node);
   }
+  std::erase_if(used, [&](const std::string& op) { return functions.contains(op); });
+  return used;
 }
 
 void ReadFileSchemas(const tf::OpList& ops, GraphContext* context) {
@@ -240,7 +262,7 @@ StatusOr<MetaGraph> ReadMetaGraph(tf::MetaGraphDef* proto, const ReadLimits& lim
   auto context = std::make_shared<GraphContext>(
       limits.max_constant_bytes, limits.max_constant_bytes + 2 * file_bytes, limits.max_nodes);
   ReadFileSchemas(info.stripped_op_list(), context.get());
-  CollectOps(proto->graph_def(), &out.ops);
+  out.ops = ListOps(proto->graph_def());
   out.functions = std::make_shared<ir::FunctionLibrary>();
   RETURN_IF_ERROR(
       ReadLibrary(proto->mutable_graph_def()->mutable_library(), context, out.functions.get()));

@@ -66,7 +66,7 @@ struct MetaGraph {
   std::map<std::string, SignatureDef, std::less<>> signatures;
   // Entries that only name an initialiser ("__saved_model_init_op"), for listings.
   std::map<std::string, SignatureDef, std::less<>> pseudo_signatures;
-  std::set<std::string> ops;  // of the graph and all functions, for listings
+  std::set<std::string> ops;  // that the graph and the functions it calls hold, for listings
   SaverDef saver;
   // The node that initialises (tables, assets…) after restoring; empty if there is none.
   std::string init_op;

@@ -103,7 +103,7 @@ class Mlp(unittest.TestCase):
         self.assertEqual(reader.get_variable_to_shape_map()[key], [4, 5])
         loaded = tf.saved_model.load(path("mlp"))
         loaded.variables[0].assign(tf.zeros([4, 5]))
-        status = tf.train.Checkpoint(loaded).restore(path("mlp/variables/variables"))
+        status = tf.train.Checkpoint(loaded).read(path("mlp/variables/variables"))
         status.assert_existing_objects_matched()
         self.assertAlmostEqual(float(loaded.variables[0][0, 0]), -0.5, places=6)
 
@@ -129,7 +129,8 @@ class Mlp(unittest.TestCase):
             for name in files:
                 one = os.path.join(base, name)
                 other = one.replace(path("mlp"), path("mlp_again"), 1)
-                self.assertEqual(open(one, "rb").read(), open(other, "rb").read(), name)
+                with open(one, "rb") as a, open(other, "rb") as b:
+                    self.assertEqual(a.read(), b.read(), name)
 
 
 class Several(unittest.TestCase):
