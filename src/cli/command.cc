@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <csignal>
+#include <cstdio>
+
+#include "base/strings.h"
+
+namespace slipway::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+#ifdef SLIPWAY_TRAINING
+    {"train", "train a model that a YAML file describes", RunTrain},
+#endif
+    {"serve", "serve models over REST and gRPC", RunServe},
+    {"predict", "send one prediction to a server", RunPredict},
+    {"load", "send predictions to a server for a while, and count", RunLoad},
+    {"model show", "what a SavedModel takes and gives", RunModelShow},
+    {"model run", "run a SavedModel on inputs from files", RunModelRun},
+    {"devices", "what this machine has, and how fast it is", RunDevices},
+    {"version", "the version of this program", RunVersion},
+};
+
+void PrintHelp(std::FILE* to) {
+  std::fputs(
+      "slipway trains TensorFlow models, saves them in TensorFlow's formats and serves them.\n\n"
+      "Usage: slipway COMMAND [flags]\n\nCommands:\n",
+      to);
+  for (const Command& command : kCommands) {
+    std::fprintf(to, "  %-12s %s\n", command.name, command.what);
+  }
+  std::fputs(
+      "\n`slipway help COMMAND` and `slipway COMMAND --help` list a command's flags.\n"
+      "Exit codes: 0 done, 1 failed, 2 wrong usage.\n",
+      to);
+}
+
+// The command that `args` begin with, and how many of them its name takes.
+const Command* FindCommand(Args args, size_t* words) {
+  for (const Command& command : kCommands) {
+    const std::vector<std::string_view> name = StrSplit(command.name, ' ');
+    if (args.size() < name.size()) continue;
+    bool same = true;
+    for (size_t i = 0; i < name.size(); ++i) same = same && args[i] == name[i];
+    if (!same) continue;
+    *words = name.size();
+    return &command;
+  }
+  return nullptr;
+}
+
+int UnknownCommand(Args args) {
+  std::vector<std::string> names;
+  bool group = false;
+  for (const Command& command : kCommands) {
+    names.emplace_back(command.name);
+    group = group || std::string_view(command.name).starts_with(args[0] + " ");
+  }
+  const std::string seen = group && args.size() > 1 ? args[0] + " " + args[1] : args[0];
+  std::string text = StrCat("INVALID_ARGUMENT: unknown command '", seen, "'");
+  if (const auto nearest = NearestWord(seen, names)) {
+    StrAppend(&text, "; did you mean '", *nearest, "'?");
+  }
+  std::fprintf(stderr, "%s\n`slipway help` lists the commands.\n", text.c_str());
+  return kWrongUsage;
+}
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return kFailed;
+}
+
+int FailUsage(const std::string& command, const Status& status) {
+  std::fprintf(stderr, "%s\n`slipway %s --help` lists the flags.\n", status.ToString().c_str(),
+               command.c_str());
+  return kWrongUsage;
+}
+
+Parsed ParseFlags(FlagSet* flags, const std::string& command, Args args, size_t max_positional) {
+  Parsed parsed;
+  StatusOr<std::vector<std::string>> positional = flags->Parse(args);
+  if (!positional.ok()) {
+    parsed.exit = FailUsage(command, positional.status());
+  } else if (flags->help_wanted()) {
+    std::fputs(flags->Help().c_str(), stdout);
+    parsed.exit = kDone;
+  } else if (positional->size() > max_positional) {
+    parsed.exit = FailUsage(
+        command,
+        InvalidArgumentError(StrCat("unexpected argument '", (*positional)[max_positional], "'")));
+  } else {
+    parsed.positional = *std::move(positional);
+  }
+  return parsed;
+}
+
+int Main(Args args) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of a write, not our end
+  if (args.empty()) {
+    PrintHelp(stderr);
+    return kWrongUsage;
+  }
+  std::vector<std::string> asked(args.begin(), args.end());
+  if (asked[0] == "help" || asked[0] == "--help" || asked[0] == "-h") {
+    asked.erase(asked.begin());
+    if (asked.empty()) {
+      PrintHelp(stdout);
+      return kDone;
+    }
+    asked.emplace_back("--help");
+  } else if (asked[0] == "--version") {
+    asked[0] = "version";
+  }
+  size_t words = 0;
+  const Command* command = FindCommand(asked, &words);
+  if (command == nullptr) return UnknownCommand(asked);
+  return command->run(Args(asked).subspan(words));
+}
+
+}  // namespace slipway::cli

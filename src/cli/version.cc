@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "cli/command.h"
+
+namespace slipway::cli {
+
+int RunVersion(Args args) {
+  FlagSet flags("slipway version", "Prints the version of this program.", {});
+  if (const Parsed parsed = ParseFlags(&flags, "version", args, 0); parsed.exit) {
+    return *parsed.exit;
+  }
+  std::puts("slipway " SLIPWAY_VERSION);
+  return kDone;
+}
+
+}  // namespace slipway::cli
