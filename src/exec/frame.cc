@@ -112,23 +112,30 @@ Status Frame::PlaceResult(int result, Tensor* output) {
   return OkStatus();
 }
 
+void Frame::CopyResult(const PlanResult& result, std::span<const Tensor> inputs,
+                       Tensor* output) const {
+  const auto v = static_cast<size_t>(result.value);
+  const PlanValue& value = plan_.values[v];
+  if (value.source == PlanValue::Source::kArgument) {
+    HandOver(inputs[static_cast<size_t>(value.argument)], output);
+  } else if (value.source == PlanValue::Source::kConstant) {
+    HandOver(value.constant, output);
+  } else {
+    HandOver(values_[v], output);
+  }
+}
+
 void Frame::End(std::span<const Tensor> inputs, std::span<Tensor> outputs, bool succeeded) {
+  // Copies first: they may be of values that lie in another result's memory.
   for (size_t r = 0; r < plan_.results.size(); ++r) {
     const PlanResult& result = plan_.results[r];
-    const auto v = static_cast<size_t>(result.value);
-    const PlanValue& value = plan_.values[v];
-    if (result.block >= 0) {
-      outputs[r] = std::move(values_[v]);
-      for (int member : plan_.block_values[static_cast<size_t>(result.block)]) Release(member);
-    } else if (!succeeded) {
-      continue;
-    } else if (value.source == PlanValue::Source::kArgument) {
-      HandOver(inputs[static_cast<size_t>(value.argument)], &outputs[r]);
-    } else if (value.source == PlanValue::Source::kConstant) {
-      HandOver(value.constant, &outputs[r]);
-    } else {
-      HandOver(values_[v], &outputs[r]);
-    }
+    if (succeeded && result.block < 0) CopyResult(result, inputs, &outputs[r]);
+  }
+  for (size_t r = 0; r < plan_.results.size(); ++r) {
+    const PlanResult& result = plan_.results[r];
+    if (result.block < 0) continue;
+    outputs[r] = std::move(values_[static_cast<size_t>(result.value)]);
+    for (int member : plan_.block_values[static_cast<size_t>(result.block)]) Release(member);
   }
   for (size_t v = 0; v < plan_.values.size(); ++v) {
     const PlanValue& value = plan_.values[v];

@@ -47,6 +47,7 @@ class Frame {
   void LayOut();
   bool Planned(const PlanValue& value) const { return value.block >= 0 && !value.shares_input; }
   Status PlaceResult(int result, Tensor* output);
+  void CopyResult(const PlanResult& result, std::span<const Tensor> inputs, Tensor* output) const;
 
   const Plan& plan_;
   Device* device_;

@@ -23,6 +23,8 @@ thread_local int locks = 0;
 }  // namespace
 
 #if !SLIPWAY_SANITIZED
+// The compiler takes the pair below for a new that meets a free.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t size) {
   ++allocations;
   void* memory = std::malloc(size);
