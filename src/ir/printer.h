@@ -9,11 +9,11 @@
 
 namespace slipway::ir {
 
-// "f(x: float32[?,4]) -> (y) {
-//    w = Const() {value: float32[2] [1 2]}
-//    m = MatMul(x, w) {transpose_b: true} after init
+// "f(x: float32[?,4]) {
+//    w = Const() {value: float32[1,4] [1 2 3 4]}
+//    m = MatMul(x, w) {transpose_b: true} after set
 //    return y = m
-//    run init
+//    run set
 //  }"
 // Attributes that have their schema's default or that follow from the inputs are left out. Output 0
 // of a node is the node's name, others are "name:1". The text depends on the function alone.
