@@ -43,9 +43,6 @@ void ErfScaled(GradientContext& c, double sign) {
 }
 void Erf(GradientContext& c) { ErfScaled(c, 1); }
 void Erfc(GradientContext& c) { ErfScaled(c, -1); }
-void Erfinv(GradientContext& c) {
-  c.set_dx(0, Dy(c) * (0.5 * std::sqrt(std::numbers::pi) * Y(c).Op("Square").Op("Exp")));
-}
 void Lgamma(GradientContext& c) { c.set_dx(0, Dy(c) * X(c).Op("Digamma")); }
 
 // Second derivatives: the gradients of gradient ops (their inputs: y, dy).
@@ -89,7 +86,6 @@ constexpr GradientEntry kEntries[] = {
     {"Cosh", Cosh},
     {"Erf", Erf},
     {"Erfc", Erfc},
-    {"Erfinv", Erfinv},
     {"Exp", Exp},
     {"Expm1", Expm1},
     {"Inv", Reciprocal},
