@@ -19,7 +19,6 @@ struct GradientCase {
   // The op's outputs; those of a floating type are differentiated.
   std::function<std::vector<ir::Output>(ir::GraphBuilder&, const std::vector<ir::Output>&)> make;
   double tolerance = 2e-3;
-  bool needs_static_shapes = false;
   // Inputs left out though they are floating: the op has no gradient by them.
   std::vector<size_t> constant = {};
 

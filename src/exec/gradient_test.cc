@@ -31,8 +31,7 @@ class CaseFunction {
     function_.name = c.name;
     for (size_t i = 0; i < c.inputs.size(); ++i) {
       PartialShape shape(c.inputs[i].shape());
-      if (!static_shapes && !c.needs_static_shapes)
-        shape = PartialShape::UnknownOfRank(shape.rank());
+      if (!static_shapes) shape = PartialShape::UnknownOfRank(shape.rank());
       xs_.push_back(*function_.AddArg("x" + std::to_string(i), c.inputs[i].dtype(), shape));
     }
     for (Output y : c.make(b_, xs_)) {
