@@ -39,21 +39,28 @@ struct Digits {
   int count = 0;  // without most leading zeros: at least what `value` really has
 };
 
-// Appends a run of digits to `digits` and returns its end. Eight at a time, without a branch on
-// how many of the eight are digits.
+// Up to eight digits at `at`, where eight bytes can be read: appended to *value, without a branch
+// on how many they are. Returns their number.
+inline int TakeEight(const char* at, uint64_t* value) {
+  uint64_t word = LoadFixed64(at) ^ 0x3030303030303030u;
+  // The first byte that is not 0..9 has a bit in its upper half; bytes behind it do not matter.
+  const uint64_t other = (word | (word + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u;
+  const int n = other == 0 ? 8 : __builtin_ctzll(other) / 8;
+  if (n == 0) return 0;
+  word <<= 64 - 8 * n;  // as if zeros stood in front
+  word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
+  word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
+  word = (word * 10000 + (word >> 32)) & 0xffffffffu;
+  *value = *value * kIntPowers[static_cast<size_t>(n)] + word;
+  return n;
+}
+
+// Appends a run of digits to `digits` and returns its end.
 const char* TakeDigits(const char* at, const char* end, Digits* digits) {
   while (end - at >= 8) {
-    uint64_t word = LoadFixed64(at) ^ 0x3030303030303030u;
-    // The first byte that is not 0..9 has a bit in its upper half; bytes behind it do not matter.
-    const uint64_t other = (word | (word + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u;
-    const int n = other == 0 ? 8 : __builtin_ctzll(other) / 8;
-    if (n == 0) return at;
-    word <<= 64 - 8 * n;  // as if zeros stood in front
-    word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
-    word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
-    word = (word * 10000 + (word >> 32)) & 0xffffffffu;
-    if (digits->count > 0 || word != 0) digits->count += n;
-    digits->value = digits->value * kIntPowers[static_cast<size_t>(n)] + word;
+    const bool zero_so_far = digits->count == 0;
+    const int n = TakeEight(at, &digits->value);
+    if (!zero_so_far || digits->value != 0) digits->count += n;
     at += n;
     if (n < 8) return at;
   }
@@ -182,6 +189,34 @@ inline Parsed ParsePlain(const char* at, const char* end) {
   return parsed;
 }
 
+// The common shape of a number, "-12.3456" with at most 7 digits before the point and 24 behind:
+// null for all others, and near the end of the text.
+inline const char* ReadShortDecimal(const char* at, const char* end, float* out) {
+  if (end - at < 40) return nullptr;
+  const bool negative = *at == '-';
+  at += negative;
+  uint64_t digits = 0;
+  const char first = *at;
+  const int whole = TakeEight(at, &digits);
+  if (whole == 0 || whole == 8 || (first == '0' && whole > 1)) return nullptr;
+  at += whole;
+  int fraction = 0;
+  if (*at == '.') {
+    ++at;
+    int n = TakeEight(at, &digits);
+    if (n == 0) return nullptr;
+    fraction = n;
+    for (at += n; n == 8 && fraction < 24; at += n, fraction += n) n = TakeEight(at, &digits);
+    // A zero before the point takes no room of the 19 digits that fit.
+    if (fraction + (first == '0' ? 0 : whole) > 19) return nullptr;
+  }
+  if ((*at | 0x20) == 'e' || IsDigit(*at)) return nullptr;
+  double value = 0;
+  if (!FastDouble(digits, -fraction, &value)) return nullptr;
+  *out = static_cast<float>(negative ? -value : value);
+  return at;
+}
+
 bool StartsWith(const char* at, const char* end, std::string_view word) {
   return std::string_view(at, static_cast<size_t>(end - at)).starts_with(word);
 }
@@ -220,10 +255,15 @@ const char* ReadJsonFloats(const char* at, const char* end, float* out, int64_t 
   int64_t n = 0;
   const char* stop = at;
   while (n < limit) {
-    const Parsed parsed = ParsePlain(at, end);
-    if (parsed.kind != JsonNumber::Kind::kFloat) break;
-    out[n++] = static_cast<float>(parsed.value);
-    at = stop = parsed.end;
+    const char* after = ReadShortDecimal(at, end, out + n);
+    if (after == nullptr) {
+      const Parsed parsed = ParsePlain(at, end);
+      if (parsed.kind != JsonNumber::Kind::kFloat) break;
+      out[n] = static_cast<float>(parsed.value);
+      after = parsed.end;
+    }
+    ++n;
+    at = stop = after;
     while (at != end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) ++at;
     if (at == end || *at != ',') break;
     ++at;
@@ -270,43 +310,65 @@ char* WriteByPrecision(T value, char* to) {
   return FinishNumber(to, end);
 }
 
-// digits (of `precision` places, the first not zero) * 10^(exponent - precision + 1), as printf's
-// %g lays it out.
-char* WriteGeneral(uint64_t digits, int precision, int exponent, char* to) {
-  while (digits % 10 == 0 && precision > 1) {
-    digits /= 10;
-    --precision;
+constexpr std::array<char, 200> MakePairs() {
+  std::array<char, 200> pairs{};
+  for (size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
   }
-  char text[20];
-  for (int i = precision; i-- > 0; digits /= 10) text[i] = static_cast<char>('0' + digits % 10);
-  const auto count = static_cast<size_t>(precision);
-  if (exponent < 0) {  // above -5
+  return pairs;
+}
+constexpr std::array<char, 200> kPairs = MakePairs();
+
+// The nine digits of a number and how many of them are left without the zeros at the end.
+struct NineText {
+  explicit NineText(uint32_t nine) {
+    const uint32_t high = nine / 10000;
+    const uint32_t low = nine % 10000;
+    text[0] = static_cast<char>('0' + high / 10000);
+    const uint32_t middle = high % 10000;
+    std::memcpy(text + 1, &kPairs[middle / 100 * 2], 2);
+    std::memcpy(text + 3, &kPairs[middle % 100 * 2], 2);
+    std::memcpy(text + 5, &kPairs[low / 100 * 2], 2);
+    std::memcpy(text + 7, &kPairs[low % 100 * 2], 2);
+    const uint64_t not_zero = LoadFixed64(text + 1) ^ 0x3030303030303030u;
+    count = not_zero == 0 ? 1 : 9 - __builtin_clzll(not_zero) / 8;
+  }
+  char text[16] = {};  // whole words are copied
+  int count;
+};
+
+// Digits of which the first has the given exponent, as printf's %g lays them out between 1e-4 and
+// its precision. Writes up to 16 bytes behind the end.
+char* WriteGeneral(const NineText& nine, int exponent, char* to) {
+  if (exponent < 0) {
     std::memcpy(to, "0.0000", 6);
     to += 1 - exponent;
-    std::memcpy(to, text, count);
-    return to + count;
+    std::memcpy(to, nine.text, 16);
+    return to + nine.count;
   }
-  const auto whole = static_cast<size_t>(exponent + 1);
-  if (whole >= count) {
-    std::memcpy(to, text, count);
-    std::memset(to + count, '0', whole - count);
+  const int whole = exponent + 1;
+  if (whole >= nine.count) {  // the zeros between are in the text
+    std::memcpy(to, nine.text, 16);
     return WriteWord(".0", to + whole);
   }
-  std::memcpy(to, text, whole);
+  std::memcpy(to, nine.text, 9);
+  std::memcpy(to + whole + 1, nine.text + whole, 9);
   to[whole] = '.';
-  std::memcpy(to + whole + 1, text + whole, count - whole);
-  return to + count + 1;
+  return to + nine.count + 1;
 }
 
-char* WriteExponent(uint64_t digits, int precision, int exponent, char* to) {
-  to = WriteGeneral(digits, precision, 0, to);
-  if (to[-1] == '0' && to[-2] == '.') to -= 2;
+char* WriteExponent(const NineText& nine, int exponent, char* to) {
+  *to++ = nine.text[0];
+  if (nine.count > 1) {
+    *to++ = '.';
+    std::memcpy(to, nine.text + 1, 8);
+    to += nine.count - 1;
+  }
   *to++ = 'e';
   *to++ = exponent < 0 ? '-' : '+';
-  const int magnitude = std::abs(exponent);
-  *to++ = static_cast<char>('0' + magnitude / 10);
-  *to++ = static_cast<char>('0' + magnitude % 10);
-  return to;
+  std::memcpy(to, &kPairs[static_cast<size_t>(2 * std::abs(exponent))], 2);
+  return to + 2;
 }
 
 // The nine significant digits of a float and the exponent of the first, correctly rounded. False
@@ -366,15 +428,13 @@ char* WriteJsonFloat(float value, char* to) {
   uint64_t six = 0;
   int precision = 9;
   if (SixDigits(size, nine, exponent, &six)) {
-    nine = six;
     precision = 6;
-    if (six == 1'000'000) {
-      nine = 100'000;
-      ++exponent;
-    }
+    exponent += six == 1'000'000;
+    nine = six == 1'000'000 ? 100'000'000 : six * 1000;
   }
-  return exponent < -4 || exponent >= precision ? WriteExponent(nine, precision, exponent, to)
-                                                : WriteGeneral(nine, precision, exponent, to);
+  const NineText text(static_cast<uint32_t>(nine));
+  return exponent < -4 || exponent >= precision ? WriteExponent(text, exponent, to)
+                                                : WriteGeneral(text, exponent, to);
 }
 
 char* WriteJsonDouble(double value, char* to) {

@@ -30,6 +30,7 @@ const char* ReadJsonNumber(const char* at, const char* end, JsonNumber* number);
 const char* ReadJsonFloats(const char* at, const char* end, float* out, int64_t limit,
                            int64_t* count);
 
+// Room to give to the writers, which may write all of it.
 inline constexpr int kMaxJsonNumberBytes = 32;
 // The shortest text of 6 significant digits if that reads back as the same number, else the one
 // of max_digits10 (9, 17); whole values get ".0" unless in exponent form: 0.5, 999999.0, 9e+06,

@@ -106,6 +106,23 @@ TEST(JsonNumber, AgreesWithStrtod) {
   }
 }
 
+TEST(JsonNumber, RunsAgreeWithStrtod) {
+  Philox random(9);
+  for (int i = 0; i < 100000; ++i) {
+    const auto words = random.Next();
+    char text[128];
+    std::snprintf(
+        text, sizeof(text), "%.*f, 0123456789012345678901234567890123456789]",
+        static_cast<int>(words[0] % 26),
+        std::ldexp(static_cast<double>(words[1]) - 2147483648.0, -static_cast<int>(words[2] % 60)));
+    float value = -1;
+    int64_t count = 0;
+    ReadJsonFloats(text, text + std::strlen(text), &value, 1, &count);
+    ASSERT_EQ(count, 1) << text;
+    ASSERT_EQ(value, static_cast<float>(std::strtod(text, nullptr))) << text;
+  }
+}
+
 TEST(JsonNumber, HalfWayTextsAreNotRoundedTwice) {
   // Texts just above, at and just below the middle between two doubles.
   for (const char* text : {"9007199254740993", "9007199254740992.999", "9007199254740993.001",
