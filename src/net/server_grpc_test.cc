@@ -214,19 +214,6 @@ TEST(GrpcServer, StopDropsCallsInFlight) {
   call.Finish(OkStatus(), "nobody is there");
 }
 
-TEST(GrpcClient, SaysWhatIsNotAGrpcServer) {
-  TestServer plain({}, [](HttpRequest&, HttpResponder responder) {
-    responder.Send({.status = 404, .body = "no"});
-  });
-  auto refused = GrpcChannel::Connect("127.0.0.1", 1);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.status().code(), Code::kUnavailable);
-  auto lazy = GrpcChannel::Lazy("127.0.0.1", 1);
-  EXPECT_EQ(lazy->Call("/a/b", "").status().code(), Code::kUnavailable);
-  EXPECT_EQ(lazy->last_failure(), TransportFailure::kRefused);
-}
-
-// Any HTTP request may come over HTTP/2 as well; on garbage the connection ends.
 TEST(Http2Server, GarbageEndsTheConnection) {
   TestServer server;
   RawClient client(server.port());
