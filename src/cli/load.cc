@@ -20,6 +20,7 @@ struct LoadFlags {
   int32_t connections = 1;
   int64_t requests = 0;
   double seconds = 0;
+  double pause_ms = 0;
   std::string expect_versions;
   int64_t min_overlap = 0;
   double window_seconds = 0.5;
@@ -39,6 +40,7 @@ StatusOr<client::LoadOptions> MakeOptions(const PredictFlags& predict, const Loa
   options.connections = flags.connections;
   options.requests = flags.requests;
   options.duration = std::chrono::milliseconds(static_cast<int64_t>(flags.seconds * 1e3));
+  options.pause = std::chrono::microseconds(static_cast<int64_t>(flags.pause_ms * 1e3));
   options.stop = &stop;
   return options;
 }
@@ -93,6 +95,8 @@ int RunLoad(Args args) {
                {{"connections", &f.connections, "connections, each with one request at a time"},
                 {"requests", &f.requests, "requests in all; 0 is no limit"},
                 {"seconds", &f.seconds, "how long; 0 is until SIGINT or SIGTERM"},
+                {"pause_ms", &f.pause_ms,
+                 "how long a connection waits before its next request; 0 is not at all"},
                 {"expect_versions", &f.expect_versions,
                  "fail unless these versions answered in this order, such as 1,2,1 (gRPC)"},
                 {"min_overlap", &f.min_overlap,

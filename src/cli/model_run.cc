@@ -46,7 +46,7 @@ Status AddInputs(Env* env, const std::string& text, TensorJsonCall* call) {
           StrCat("--inputs ", Quoted(piece), ": wanted NAME=FILE.npy, several with ';' between"));
     }
     const std::string path(piece.substr(equals + 1));
-    ASSIGN_OR_RETURN(Tensor tensor, ReadNpyFile(env, path));
+    ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(env, path));
     call->inputs.emplace_back(std::string(piece.substr(0, equals)), std::move(tensor));
   }
   return OkStatus();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef SLIPWAY_TRAINING
 #include "cli/command.h"
+#include "exec/device.h"
 #include "train/recipe.h"
 
 namespace slipway::cli {
 
 int RunTrain(Args args) {
   train::RecipeOptions options;
+  int32_t threads = 0;
   FlagSet flags(
       "slipway train FILE.yaml [--set key=value]",
       "Trains the model that a YAML file describes with Keras's names, on the data that it "
@@ -18,9 +20,12 @@ int RunTrain(Args args) {
   if (parsed.positional.empty()) {
     return FailUsage("train", InvalidArgumentError("the YAML file is missing"));
   }
-  options.path = parsed.positional[0];
-  const Status status = train::RunRecipe(options);
-  return status.ok() ? kDone : Fail(status);
+  options.file = parsed.positional[0];
+  const Status configured =
+      exec::Device::ConfigureDefaultCpu({.intra_op_threads = threads, .inter_op_threads = threads});
+  if (!configured.ok()) return Fail(configured);
+  const auto result = train::RunRecipe(options);
+  return result.ok() ? kDone : Fail(result.status());
 }
 
 }  // namespace slipway::cli

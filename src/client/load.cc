@@ -127,6 +127,7 @@ void RunConnection(Load* load, int connection) {
       options.on_sample(
           {connection, i, body, begin, end, outcome.failure, outcome.detail, outcome.response});
     if (!outcome.failure.empty()) Clock::Default()->SleepFor(options.pause_after_failure);
+    if (options.pause.count() > 0) Clock::Default()->SleepFor(options.pause);
   }
   std::lock_guard lock(load->mutex);
   Merge(*report, &load->report);

@@ -53,6 +53,8 @@ struct LoadOptions {
   const std::atomic<bool>* stop = nullptr;
 
   std::chrono::milliseconds timeout{30'000};  // of one request
+  // Between an answer and the connection's next request; 0 is as fast as the server answers.
+  std::chrono::microseconds pause{0};
   // After a failure the connection waits this long, so that a server that is away is not
   // flooded with attempts.
   std::chrono::milliseconds pause_after_failure{10};
