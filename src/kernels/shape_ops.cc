@@ -57,10 +57,12 @@ Status RunRank(KernelContext& c) {
   return PutInt(out, 0, c.input(0).rank());
 }
 
-// The wanted sizes, of which one may be -1: what is left.
+// The wanted sizes, of which one may be -1: what is left. Where another is 0, zeros on both sides
+// are left out of what is divided, as TensorFlow does.
 StatusOr<Shape> ReshapeTo(const Tensor& x, IntVec sizes) {
   int64_t known = 1;
   int missing = -1;
+  bool has_zero = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
       if (missing >= 0) {
@@ -70,30 +72,29 @@ StatusOr<Shape> ReshapeTo(const Tensor& x, IntVec sizes) {
       missing = static_cast<int>(i);
     } else if (sizes[i] < 0) {
       return InvalidArgumentError(StrCat("Size ", i, " must be non-negative, not ", sizes[i]));
+    } else if (sizes[i] == 0) {
+      has_zero = true;
     } else {
       ASSIGN_OR_RETURN(known, CheckedMul(known, sizes[i], "Reshape"));
     }
   }
-  const int64_t count = x.num_elements();
   if (missing >= 0) {
-    if (known == 0) {
-      return InvalidArgumentError(
-          "reshape cannot infer the missing input size for an empty tensor "
-          "unless all specified input sizes are non-zero");
-    }
-    if (count % known != 0) {
-      return InvalidArgumentError(StrCat("Input to reshape is a tensor with ", count,
+    int64_t to_divide = 1;
+    for (int64_t d : x.shape().dims()) to_divide *= d == 0 && has_zero ? 1 : d;
+    if (to_divide % known != 0 && !(has_zero && x.num_elements() == 0)) {
+      return InvalidArgumentError(StrCat("Input to reshape is a tensor with ", to_divide,
                                          " values, but the requested shape requires a multiple of ",
                                          known));
     }
-    sizes[static_cast<size_t>(missing)] = count / known;
-    known = count;
+    sizes[static_cast<size_t>(missing)] = to_divide / known;
   }
-  if (known != count) {
-    return InvalidArgumentError(StrCat("Input to reshape is a tensor with ", count,
-                                       " values, but the requested shape has ", known));
+  ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(sizes.span()));
+  if (shape.num_elements() != x.num_elements()) {
+    return InvalidArgumentError(StrCat("Input to reshape is a tensor with ", x.num_elements(),
+                                       " values, but the requested shape has ",
+                                       shape.num_elements()));
   }
-  return Shape::FromDims(sizes.span());
+  return shape;
 }
 
 Status RunReshape(KernelContext& c) {

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every case of tests/golden/ops, which tools/make_op_cases.py takes from TensorFlow, as a test of
+// its own: one node, its kernel bound and run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "kernels/testing.h"
+#include "kernels/types.h"
+#include "wire/tensor_json.h"
+
+namespace slipway::kernels {
+namespace {
+
+using Json = nlohmann::json;
+
+struct OpCase {
+  std::string name;
+  std::string line;
+};
+
+// The name stands first in each line, so that listing the tests parses nothing.
+std::vector<OpCase> ReadCases() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/golden/ops")) {
+    if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<OpCase> cases;
+  constexpr std::string_view kHead = R"({"name":")";
+  for (const auto& file : files) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (!line.starts_with(kHead)) continue;
+      const size_t end = line.find('"', kHead.size());
+      cases.push_back({line.substr(kHead.size(), end - kHead.size()), line});
+    }
+  }
+  return cases;
+}
+
+DType ReadDType(const Json& json) { return ParseDType(json.get<std::string>()).value(); }
+
+template <typename T>
+std::vector<T> ListOf(const Json& json) {
+  std::vector<T> values;
+  for (const Json& element : json) values.push_back(element.get<T>());
+  return values;
+}
+
+ir::AttrValue ReadAttr(const std::string& type, const Json& json) {
+  if (type == "type") return ReadDType(json);
+  if (type == "int") return json.get<int64_t>();
+  if (type == "float") return json.get<float>();
+  if (type == "bool") return json.get<bool>();
+  if (type == "shape") return PartialShape(ListOf<int64_t>(json));
+  if (type == "list(string)") return ListOf<std::string>(json);
+  if (type == "list(int)") return ListOf<int64_t>(json);
+  return json.get<std::string>();
+}
+
+struct Parsed {
+  Json json;
+  std::vector<Tensor> inputs;
+  TensorMap outputs, after;
+  std::map<size_t, std::shared_ptr<Variable>> variables;
+};
+
+StatusOr<TensorMap> ReadTensors(const Parsed& parsed, const std::string& key) {
+  if (!parsed.json.contains(key)) return TensorMap();
+  const auto env = NewMemoryEnv();
+  RETURN_IF_ERROR(WriteFile(env.get(), "case", parsed.json.dump()));
+  return ReadTensorJsonMap(env.get(), "case", key);
+}
+
+StatusOr<Parsed> ParseCase(const OpCase& c) {
+  Parsed parsed;
+  parsed.json = Json::parse(c.line);
+  ASSIGN_OR_RETURN(TensorMap inputs, ReadTensors(parsed, "inputs"));
+  ASSIGN_OR_RETURN(TensorMap variables, ReadTensors(parsed, "variables"));
+  ASSIGN_OR_RETURN(parsed.outputs, ReadTensors(parsed, "outputs"));
+  ASSIGN_OR_RETURN(parsed.after, ReadTensors(parsed, "after"));
+  parsed.inputs.resize(inputs.size() + variables.size());
+  for (auto& [key, tensor] : inputs) parsed.inputs[std::stoul(key)] = std::move(tensor);
+  for (auto& [key, tensor] : variables) {
+    auto variable =
+        std::make_shared<Variable>("v" + key, tensor.dtype(), PartialShape(tensor.shape()));
+    RETURN_IF_ERROR(variable->Assign(tensor));
+    parsed.variables[std::stoul(key)] = variable;
+    parsed.inputs[std::stoul(key)] = Tensor::Scalar<ResourceHandle>(variable);
+  }
+  return parsed;
+}
+
+// A node of the op over placeholders; with shapes, what TensorFlow's shape functions would see.
+StatusOr<ir::Node*> BuildNode(ir::Graph* graph, const Parsed& parsed, bool with_shapes) {
+  ir::NodeSpec spec;
+  spec.op = parsed.json["op"].get<std::string>();
+  const ir::OpSchema* schema = ir::FindOpSchema(spec.op);
+  if (schema == nullptr) return NotFoundError("no schema for " + spec.op);
+  for (const Tensor& input : parsed.inputs) {
+    ir::NodeSpec placeholder;
+    placeholder.op = "Placeholder";
+    placeholder.attrs = {{"dtype", input.dtype()}};
+    if (with_shapes) placeholder.attrs.emplace("shape", PartialShape(input.shape()));
+    ASSIGN_OR_RETURN(ir::Node * node, graph->AddNode(std::move(placeholder)));
+    spec.inputs.push_back({node, 0});
+  }
+  const Json attrs = parsed.json.value("attrs", Json::object());
+  for (const auto& [name, value] : attrs.items()) {
+    const auto* attr = schema->FindAttr(name);
+    if (attr != nullptr) spec.attrs[name] = ReadAttr(attr->type, value);
+  }
+  if (!parsed.variables.empty()) {  // what the handles' dtype would say
+    const DType dtype =
+        ParseDType(parsed.json["variables"].begin()->at("dtype").get<std::string>()).value();
+    for (const char* name : {"dtype", "T"}) {
+      if (schema->FindAttr(name) != nullptr && !spec.attrs.contains(name)) spec.attrs[name] = dtype;
+    }
+  }
+  return graph->AddNode(std::move(spec));
+}
+
+struct Tolerance {
+  double relative = 0, absolute = 0;
+};
+Tolerance ToleranceFor(const Parsed& parsed, DType dtype) {
+  Tolerance t;
+  if (dtype == DType::kFloat) t = {1e-5, 1e-6};
+  if (dtype == DType::kDouble) t = {1e-11, 1e-12};
+  if (dtype == DType::kHalf) t = {4e-3, 2e-3};
+  if (dtype == DType::kBFloat16) t = {2e-2, 1e-2};
+  t.relative = parsed.json.value("rtol", t.relative);
+  t.absolute = parsed.json.value("atol", t.absolute);
+  return t;
+}
+
+bool Near(double got, double want, const Tolerance& t) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want) || want == got) return got == want;
+  return std::abs(got - want) <= t.absolute + t.relative * std::abs(want);
+}
+
+template <typename T>
+bool SameValue(const T& got, const T& want, const Tolerance& t) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return Near(static_cast<double>(got), static_cast<double>(want), t);
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return Near(static_cast<float>(got), static_cast<float>(want), t);
+  } else {
+    return got == want;
+  }
+}
+
+template <typename T>
+void ExpectValues(const Tensor& got, const Tensor& want, const Tolerance& t) {
+  for (size_t i = 0; i < static_cast<size_t>(want.num_elements()); ++i) {
+    ASSERT_TRUE(SameValue<T>(got.flat<T>()[i], want.flat<T>()[i], t))
+        << "element " << i << " of " << got.ToString(40) << ", wanted " << want.ToString(40);
+  }
+}
+
+void ExpectTensor(const Parsed& parsed, const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.dtype(), want.dtype());
+  ASSERT_EQ(got.shape().ToString(), want.shape().ToString());
+  const Tolerance t = ToleranceFor(parsed, want.dtype());
+  const bool known =
+      SwitchType<bool>(TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t,
+                                uint8_t, uint16_t, uint32_t, uint64_t, bool, std::string>{},
+                       want.dtype(), [&]<typename T>() {
+                         ExpectValues<T>(got, want, t);
+                         return true;
+                       });
+  EXPECT_TRUE(known);
+}
+
+class OpCases : public testing::TestWithParam<OpCase> {};
+
+void CheckError(const Parsed& parsed, const Status& status) {
+  const Json& error = parsed.json["error"];
+  ASSERT_FALSE(status.ok()) << "an error was wanted: " << error.dump();
+  EXPECT_EQ(CodeName(status.code()), error["code"].get<std::string>()) << status.ToString();
+  EXPECT_NE(status.message().find(error["contains"].get<std::string>()), std::string_view::npos)
+      << status.ToString() << "\nwanted: " << error["contains"];
+}
+
+TEST_P(OpCases, GivesWhatTensorFlowGives) {
+  auto parsed = ParseCase(GetParam());
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  ir::Graph graph;
+  auto node = BuildNode(&graph, *parsed, /*with_shapes=*/false);
+  ASSERT_TRUE(node.ok()) << node.status().ToString();
+  const auto outputs = RunNode(**node, parsed->inputs);
+  if (parsed->json.contains("error")) return CheckError(*parsed, outputs.status());
+  ASSERT_TRUE(outputs.ok()) << outputs.status().ToString();
+  ASSERT_EQ(outputs->size(), parsed->outputs.size());
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    ExpectTensor(*parsed, (*outputs)[i], parsed->outputs[i].second);
+  }
+  for (const auto& [key, want] : parsed->after) {
+    const auto value = parsed->variables[std::stoul(key)]->Read();
+    ASSERT_TRUE(value.ok());
+    ExpectTensor(*parsed, *value, want);
+  }
+}
+
+// What shape inference says of the node, told the inputs' shapes, must admit what TensorFlow gave.
+TEST_P(OpCases, HasTheShapeThatWasInferred) {
+  auto parsed = ParseCase(GetParam());
+  ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+  if (parsed->json.contains("error")) return;
+  ir::Graph graph;
+  auto node = BuildNode(&graph, *parsed, /*with_shapes=*/true);
+  ASSERT_TRUE(node.ok()) << node.status().ToString();
+  for (size_t i = 0; i < parsed->outputs.size(); ++i) {
+    const auto& inferred = (*node)->shape(static_cast<int>(i));
+    EXPECT_TRUE(inferred.Admits(parsed->outputs[i].second.shape()))
+        << "inferred " << inferred.ToString() << ", TensorFlow gave "
+        << parsed->outputs[i].second.shape().ToString();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(TensorFlow, OpCases, testing::ValuesIn(ReadCases()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace slipway::kernels
