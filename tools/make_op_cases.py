@@ -294,14 +294,14 @@ def unary(c):
         c.add(op, [floats(0, 3)], note="empty")
         c.add(op, [np.float32(0.75 if op != "Acosh" else 1.75)], note="scalar")
     for op in ["Exp", "Tanh", "Sigmoid", "Expm1"]:
-        c.add(op, [np.linspace(-100, 100, 67).astype(np.float32)], note="wide", atol=0.0, rtol=4e-6)
+        # TensorFlow flushes results below the normal range to 0.
+        c.add(op, [np.linspace(-100, 100, 67).astype(np.float32)], note="wide", atol=1.2e-38, rtol=4e-6)
         c.add(op, [np.linspace(-0.01, 0.01, 21).astype(np.float32)], note="small", atol=1e-9)
     c.add("Round", [np.array([0.5, 1.5, 2.5, -0.5, -1.5, 2.4999, 1e9], np.float32)], note="ties")
     c.add("Rint", [np.array([0.5, 1.5, 2.5, -0.5, -1.5], np.float64)], note="ties")
     for op in ["Abs", "Neg", "Sign", "Square"]:
         for dtype in [np.int32, np.int64, np.int8, np.int16]:
             c.add(op, [ints(2, 5, dtype=dtype)], note=tf.as_dtype(dtype).name)
-    c.add("Round", [ints(4)], note="int32")
     c.add("LogicalNot", [np.array([True, False])])
     for dtype in [np.int32, np.uint8, np.int64]:
         c.add("Invert", [ints(5, dtype=dtype)], note=tf.as_dtype(dtype).name)
@@ -583,7 +583,7 @@ def shapes(c):
         c.add("Fill", [i32(2, 3), value], note=tf.convert_to_tensor(value).dtype.name)
     c.add("Fill", [np.zeros(0, np.int32), np.float32(1)], note="scalar")
     c.add("Fill", [i32(2, -1), np.float32(1)], note="negative", error="")
-    c.add("Fill", [i32(2), floats(2)], note="bad", error="value must be a scalar")
+    c.add("Fill", [i32(2), floats(2)], note="bad", error="value must represent a scalar")
     for x in [floats(2, 3), ints(3), np.array([True]), floats(2, dtype=np.float16)]:
         c.add("ZerosLike", [x])
         c.add("OnesLike", [x])
@@ -615,7 +615,6 @@ def shapes(c):
     c.add("BroadcastGradientArgs", [i32(2, 3), i32(4)], note="bad", error="")
     for x in [np.array([[True, False], [True, True]]), np.array([0.0, 1, NAN], np.float32), ints(6)]:
         c.add("Where", [x])
-    c.add("Where", [np.array(True)], note="scalar")
 
 
 @family

@@ -17,12 +17,15 @@ namespace {
 constexpr int64_t kUpdateGrain = 16384;
 
 Status CheckUpdate(const Variable& variable, const Tensor& value, const Tensor& grad) {
-  if (value.dtype() == grad.dtype() && value.shape() == grad.shape()) return OkStatus();
+  if (value.dtype() != grad.dtype()) {
+    return InvalidArgumentError(StrCat("Variable ", variable.name(), " is of ",
+                                       DTypeName(value.dtype()), ", its gradient of ",
+                                       DTypeName(grad.dtype())));
+  }
+  if (value.shape() == grad.shape()) return OkStatus();
   return InvalidArgumentError(StrCat("Variable ", variable.name(),
-                                     " and its gradient do not have "
-                                     "the same dtype and shape: ",
-                                     DTypeName(value.dtype()), value.shape().ToString(), " vs. ",
-                                     DTypeName(grad.dtype()), grad.shape().ToString()));
+                                     " and its gradient do not have the same shape: ",
+                                     value.shape().ToString(), " vs. ", grad.shape().ToString()));
 }
 
 // Looks up N variables (inputs 0…N-1), checks them against `grad` and runs

@@ -208,7 +208,10 @@ Status RunInvertPermutation(KernelContext& c) {
 
 Status RunFill(KernelContext& c) {
   ASSIGN_OR_RETURN(Shape shape, ReadShape(c.input(0), "dims"));
-  RETURN_IF_ERROR(CheckScalar(c.input(1), "value"));
+  if (c.input(1).rank() != 0) {
+    return InvalidArgumentError(
+        StrCat("value must represent a scalar, got shape ", c.input(1).shape().ToString()));
+  }
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, shape));
   FillElements(y->dtype(), c.input(1).raw_data(), y->raw_data(), y->num_elements());
   return OkStatus();

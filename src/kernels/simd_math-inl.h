@@ -60,7 +60,7 @@ HWY_INLINE V Exp(D d, V x) {
   // In two steps, so that neither factor overflows and subnormal results come out right.
   const auto half = hn::Floor(hn::Mul(n, hn::Set(d, 0.5f)));
   const auto result = hn::Mul(hn::Mul(y, PowerOfTwo(d, half)), PowerOfTwo(d, hn::Sub(n, half)));
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 template <class D, class V>
@@ -76,7 +76,7 @@ HWY_INLINE V Expm1(D d, V x) {
   const auto small = hn::MulAdd(hn::Mul(a, b), p, hn::Sub(hn::Mul(a, b), one));
   const auto large = hn::Sub(hn::Mul(hn::Mul(hn::Add(p, one), a), b), one);
   const auto result = hn::IfThenElse(hn::Lt(n, hn::Set(d, 100.0f)), small, large);
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 template <class D, class V>
@@ -86,7 +86,7 @@ HWY_INLINE V Tanh(D d, V x) {
   const auto a = hn::Min(hn::Abs(x), hn::Set(d, 10.0f));
   const auto e = Expm1(d, hn::Mul(two, a));
   const auto t = hn::Min(hn::Div(e, hn::Add(e, two)), one);
-  return hn::IfThenElse(hn::Ne(x, x), x, hn::CopySign(t, x));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::CopySign(t, x));
 }
 
 template <class D, class V>
@@ -95,7 +95,7 @@ HWY_INLINE V Sigmoid(D d, V x) {
   // exp of a negative number never overflows; for x < 0 the ratio keeps small results exact.
   const auto e = Exp(d, hn::Neg(hn::Abs(x)));
   const auto numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);
-  return hn::IfThenElse(hn::Ne(x, x), x, hn::Div(numerator, hn::Add(one, e)));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(numerator, hn::Add(one, e)));
 }
 
 }  // namespace slipway::kernels::HWY_NAMESPACE::simd

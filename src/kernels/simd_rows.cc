@@ -57,7 +57,7 @@ float SumSquares(const float* x, int64_t n) {
 }
 
 HWY_INLINE V MaxOrNan(V so_far, V x) {
-  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::Ne(x, x)), x, so_far);
+  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
 }
 
 float Max(const float* x, int64_t n) {

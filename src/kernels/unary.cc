@@ -27,9 +27,8 @@ namespace {
 // The logarithmic derivative of the gamma function: the recurrence up to 6, then the asymptotic
 // series; the reflection formula for negative x.
 double DigammaOf(double x) {
-  if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   constexpr double kPi = 3.14159265358979323846;
-  if (x < 0) {
+  if (x <= 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
     return DigammaOf(1 - x) - kPi / std::tan(kPi * x);
   }
