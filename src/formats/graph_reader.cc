@@ -314,6 +314,16 @@ void MakeCall(const ir::OpSchema& function, ir::NodeSpec* spec) {
   spec->attrs = std::move(attrs);
 }
 
+// A graph under construction may leave types to be inferred, a file must say them.
+Status CheckAttrsPresent(const tf::NodeDef& def, const ir::OpSchema& schema) {
+  for (const auto& attr : schema.attrs) {
+    if (attr.has_default || def.attr().contains(attr.name)) continue;
+    return InvalidArgumentError(
+        StrCat(Where(def), ": attribute '", attr.name, "' is missing and has no default"));
+  }
+  return {};
+}
+
 Status NodeReader::Build(size_t i) {
   const tf::NodeDef& def = defs_[static_cast<int>(i)];
   ir::NodeSpec spec{.op = def.op(), .name = def.name(), .device = def.device()};
@@ -329,7 +339,8 @@ Status NodeReader::Build(size_t i) {
       function != context_.function_schemas.end()) {
     MakeCall(function->second, &spec);
     node = graph_->AddNode(std::move(spec));
-  } else if (ir::FindOpSchema(def.op()) != nullptr) {
+  } else if (const ir::OpSchema* schema = ir::FindOpSchema(def.op())) {
+    RETURN_IF_ERROR(CheckAttrsPresent(def, *schema));
     node = graph_->AddNode(std::move(spec));
   } else {
     ASSIGN_OR_RETURN(std::vector<DType> outputs, OpaqueOutputs(i, spec.attrs));
@@ -436,9 +447,7 @@ StatusOr<ir::Graph> ReadGraph(const tf::GraphDef& graph, GraphContext& context) 
 StatusOr<ir::Function> ReadFunction(const tf::FunctionDef& def, GraphContext& context) {
   ir::Function function;
   function.name = def.signature().name();
-  if (Status status = ReadBody(def, context, &function); !status.ok()) {
-    return status.WithContext(StrCat("Function '", function.name, "'"));
-  }
+  RETURN_IF_ERROR(ReadBody(def, context, &function));
   return function;
 }
 

@@ -40,6 +40,7 @@ struct GraphContext {
 // INVALID_ARGUMENT names the node: a name that is taken, an input that is not there, a cycle (but
 // through NextIteration), an attribute or input that does not fit the op.
 StatusOr<ir::Graph> ReadGraph(const tensorflow::GraphDef& graph, GraphContext& context);
+// Its errors do not name the function: the library that holds it does.
 StatusOr<ir::Function> ReadFunction(const tensorflow::FunctionDef& function, GraphContext& context);
 
 }  // namespace slipway::formats

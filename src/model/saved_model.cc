@@ -25,34 +25,65 @@ struct SavedModel::State {
   std::map<std::string, std::unique_ptr<Signature>, std::less<>> signatures;
 };
 
-// Does what Load says, step by step, on a State.
+namespace {
+
+std::vector<int> AllOutputs(const formats::SignatureDef& def) {
+  std::vector<int> all(def.outputs.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  return all;
+}
+
+}  // namespace
+
+// Does what Load says, step by step, on a State: everything is taken out of the graph and checked
+// before anything runs.
 class Loader {
  public:
-  explicit Loader(SavedModel::State* state) : state_(*state), mg_(state->meta_graph) {}
+  explicit Loader(SavedModel::State* state)
+      : state_(*state), mg_(state->meta_graph), writes_(mg_.functions.get()) {}
 
   Status Run() {
     RETURN_IF_ERROR(FindAssets());
-    RETURN_IF_ERROR(Restore());
-    RETURN_IF_ERROR(Initialise());
+    RETURN_IF_ERROR(ExtractSetUp());
+    RETURN_IF_ERROR(ExtractSignatures());
+    RETURN_IF_ERROR(CompileSetUp());
+    for (const SetUp& step : set_up_) {
+      RETURN_IF_ERROR(step.executable->Run(step.inputs, {})
+                          .WithContext(StrCat("While running the ", step.name, " function")));
+    }
+    RETURN_IF_ERROR(Freeze());
     return CompileSignatures();
   }
 
  private:
+  // What runs once: restoring, initialising.
+  struct SetUp {
+    std::string name;
+    ir::Function function;
+    std::vector<Tensor> inputs;
+    std::unique_ptr<exec::Executable> executable;
+  };
+  using Feeds = std::vector<std::pair<std::string, Tensor>>;
+
   Status FindAssets();
-  Status Restore();
-  Status Initialise();
-  Status RunOnce(const std::string& what, const std::string& target,
-                 std::vector<std::pair<std::string, Tensor>> feeds);
+  Status ExtractSetUp();
+  StatusOr<bool> HasCheckpoint(const std::string& prefix) const;
+  Status AddSetUp(const std::string& name, const std::string& target, const Feeds& feeds);
+  Status ExtractSignatures();
   StatusOr<ir::Function> Extract(const formats::SignatureDef& def, const std::string& name,
                                  std::span<const int> fetched) const;
-  Status Freeze(const std::map<std::string, ir::Function>& functions);
+  Status CompileSetUp();
+  Status Freeze();
   Status CompileSignatures();
   Status Prepare(const std::string& name, const formats::SignatureDef& def, ir::Function function);
   exec::CompileOptions Options(bool freeze) const;
 
   SavedModel::State& state_;
   formats::MetaGraph& mg_;
-  std::vector<std::pair<std::string, Tensor>> asset_feeds_;
+  Feeds asset_feeds_;
+  std::vector<SetUp> set_up_;
+  std::map<std::string, ir::Function> signatures_;
+  ResourceWrites writes_;  // of all signatures
 };
 
 exec::CompileOptions Loader::Options(bool freeze) const {
@@ -87,50 +118,51 @@ Status Loader::FindAssets() {
   return {};
 }
 
-// Runs what `target` needs and nothing else.
-Status Loader::RunOnce(const std::string& what, const std::string& target,
-                       std::vector<std::pair<std::string, Tensor>> feeds) {
+// What `target` needs and nothing else, to be run once.
+Status Loader::AddSetUp(const std::string& name, const std::string& target, const Feeds& feeds) {
   ir::SubgraphSpec spec;
-  spec.name = what;
+  spec.name = name;
   ir::Node* node = mg_.graph.FindNode(target);
   if (node == nullptr) {
-    return InvalidArgumentError(StrCat("The ", what, " op '", target, "' is not in the graph"));
+    return InvalidArgumentError(StrCat("The ", name, " op '", target, "' is not in the graph"));
   }
   spec.targets.push_back(node);
-  std::vector<Tensor> inputs;
-  for (auto& [name, tensor] : feeds) {
-    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, name));
-    spec.feeds.emplace_back(name, value);
-    inputs.push_back(std::move(tensor));
+  SetUp step;
+  step.name = name;
+  for (const auto& [tensor_name, tensor] : feeds) {
+    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, tensor_name));
+    spec.feeds.emplace_back(tensor_name, value);
+    step.inputs.push_back(tensor);
   }
-  ASSIGN_OR_RETURN(ir::Function function, ir::ExtractFunction(mg_.graph, spec));
-  ResourceWrites checked(mg_.functions.get());
-  RETURN_IF_ERROR(checked.Add(function));
-  ASSIGN_OR_RETURN(auto executable, exec::Executable::Compile(std::move(function), Options(false)));
-  return executable->Run(inputs, {}).WithContext(StrCat("While running the ", what, " function"));
+  ASSIGN_OR_RETURN(step.function, ir::ExtractFunction(mg_.graph, spec));
+  ResourceWrites reached(mg_.functions.get());
+  RETURN_IF_ERROR(reached.Add(step.function));
+  set_up_.push_back(std::move(step));
+  return {};
 }
 
-Status Loader::Restore() {
-  const auto& saver = mg_.saver;
-  if (saver.restore_op.empty()) return {};
-  const std::string prefix = JoinPath(state_.directory, "variables/variables");
+StatusOr<bool> Loader::HasCheckpoint(const std::string& prefix) const {
   const std::string index = BundleIndexName(prefix);
-  if (!state_.env->Exists(index)) {
-    const bool has_variables = mg_.ops.contains("VarHandleOp") || mg_.ops.contains("VariableV2");
-    if (!has_variables) return {};
-    return NotFoundError(StrCat(index, " is missing: the model has variables to restore"));
-  }
-  if (saver.is_v1) {
-    return UnimplementedError("The model's checkpoint has TensorFlow's format of before 2016 (V1)");
-  }
-  auto feeds = asset_feeds_;
-  feeds.emplace_back(saver.filename_tensor, Tensor::Scalar(prefix));
-  return RunOnce("restore", saver.restore_op, std::move(feeds));
+  if (state_.env->Exists(index)) return true;
+  const bool has_variables = mg_.ops.contains("VarHandleOp") || mg_.ops.contains("VariableV2");
+  if (!has_variables) return false;
+  return NotFoundError(StrCat(index, " is missing: the model has variables to restore"));
 }
 
-Status Loader::Initialise() {
+Status Loader::ExtractSetUp() {
+  const auto& saver = mg_.saver;
+  const std::string prefix = JoinPath(state_.directory, "variables/variables");
+  if (!saver.restore_op.empty()) {
+    ASSIGN_OR_RETURN(const bool restore, HasCheckpoint(prefix));
+    if (restore && saver.is_v1) {
+      return UnimplementedError("The checkpoint has TensorFlow's format of before 2016 (V1)");
+    }
+    Feeds feeds = asset_feeds_;
+    feeds.emplace_back(saver.filename_tensor, Tensor::Scalar(prefix));
+    if (restore) RETURN_IF_ERROR(AddSetUp("restore", saver.restore_op, feeds));
+  }
   if (mg_.init_op.empty()) return {};
-  return RunOnce("initialiser", mg_.init_op, asset_feeds_);
+  return AddSetUp("initialiser", mg_.init_op, asset_feeds_);
 }
 
 StatusOr<ir::Function> Loader::Extract(const formats::SignatureDef& def, const std::string& name,
@@ -157,22 +189,52 @@ StatusOr<ir::Function> Loader::Extract(const formats::SignatureDef& def, const s
   return ir::ExtractFunction(mg_.graph, spec);
 }
 
-std::vector<int> AllOutputs(const formats::SignatureDef& def) {
-  std::vector<int> all(def.outputs.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  return all;
+// Which variables are written is judged over all signatures: what one of them assigns, none may
+// take for constant.
+Status Loader::ExtractSignatures() {
+  for (const auto& [name, def] : mg_.signatures) {
+    const std::string where = StrCat("Signature '", name, "'");
+    auto function = Extract(def, name, AllOutputs(def));
+    if (!function.ok()) return function.status().WithContext(where);
+    RETURN_IF_ERROR(writes_.Add(*function).WithContext(where));
+    if (!writes_.HasEffects(function->name)) state_.without_effects.insert(name);
+    signatures_.emplace(name, *std::move(function));
+  }
+  return {};
 }
 
-// Judged over all signatures: what one of them assigns, none may take for constant.
-Status Loader::Freeze(const std::map<std::string, ir::Function>& functions) {
-  ResourceWrites writes(mg_.functions.get());
-  for (const auto& [name, function] : functions) {
-    RETURN_IF_ERROR(writes.Add(function).WithContext(StrCat("Signature '", name, "'")));
-    if (!writes.HasEffects(function.name)) state_.without_effects.insert(name);
+Status Loader::CompileSetUp() {
+  std::vector<std::string> missing;
+  const auto compile = [&](const std::string& name, ir::Function function,
+                           std::unique_ptr<exec::Executable>* out) -> Status {
+    auto made = exec::Executable::Compile(std::move(function), Options(false));
+    if (made.ok()) {
+      *out = *std::move(made);
+    } else if (made.status().code() == Code::kUnimplemented) {
+      missing.emplace_back(made.status().message());
+    } else {
+      return made.status().WithContext(StrCat("The ", name, " function"));
+    }
+    return {};
+  };
+  for (SetUp& step : set_up_) {
+    RETURN_IF_ERROR(compile(step.name, std::move(step.function), &step.executable));
   }
+  if (missing.empty()) return {};
+  // It ends here; what the signatures lack is said in the same error.
+  for (auto& [name, function] : signatures_) {
+    std::unique_ptr<exec::Executable> unused;
+    RETURN_IF_ERROR(compile(name, std::move(function), &unused));
+  }
+  return UnimplementedError(StrJoin(missing, "\n"));
+}
+
+Status Loader::Freeze() {
   for (const auto& [name, resource] : state_.resources.All()) {
     const auto* variable = dynamic_cast<const kernels::Variable*>(resource.get());
-    if (variable == nullptr || !variable->IsInitialized() || writes.MayBeWritten(name)) continue;
+    if (variable == nullptr || !variable->IsInitialized() || writes_.MayBeWritten(name)) {
+      continue;
+    }
     ASSIGN_OR_RETURN(Tensor value, variable->Read());
     state_.frozen.emplace(name, std::move(value));
   }
@@ -180,16 +242,9 @@ Status Loader::Freeze(const std::map<std::string, ir::Function>& functions) {
 }
 
 Status Loader::CompileSignatures() {
-  std::map<std::string, ir::Function> functions;
-  for (const auto& [name, def] : mg_.signatures) {
-    auto function = Extract(def, name, AllOutputs(def));
-    if (!function.ok()) return function.status().WithContext(StrCat("Signature '", name, "'"));
-    functions.emplace(name, *std::move(function));
-  }
-  RETURN_IF_ERROR(Freeze(functions));
   // What is missing is said for all signatures at once.
   std::vector<std::string> missing;
-  for (auto& [name, function] : functions) {
+  for (auto& [name, function] : signatures_) {
     const Status status = Prepare(name, mg_.signatures.find(name)->second, std::move(function));
     if (status.code() == Code::kUnimplemented) {
       missing.emplace_back(status.message());
@@ -215,8 +270,9 @@ Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def
         {function.returns[i].value.dtype(), def.outputs[i].shape, def.outputs[i].name});
   }
   signature->compile_ =
-      [loader = Loader(&state_), def = &def,
+      [state = &state_, def = &def,
        name](std::span<const int> fetched) -> StatusOr<std::unique_ptr<exec::Executable>> {
+    const Loader loader(state);
     ASSIGN_OR_RETURN(ir::Function subset, loader.Extract(*def, name, fetched));
     return exec::Executable::Compile(std::move(subset), loader.Options(true));
   };
