@@ -289,7 +289,9 @@ TEST(CallbackTest, TensorBoardWritesWhatKerasWrites) {
   auto tags = [&](const char* part) {
     std::string in = JoinPath(folder, part);
     std::vector<std::string> out;
-    for (const std::string& file : *Env::Default()->ListDirectory(in)) {
+    auto files = Env::Default()->ListDirectory(in);
+    EXPECT_TRUE(files.ok()) << files.status().ToString();
+    for (const std::string& file : *files) {
       auto events = ReadScalarEvents(Env::Default(), JoinPath(in, file));
       EXPECT_TRUE(events.ok()) << events.status().ToString();
       for (const ScalarEvent& event : *events) out.push_back(StrCat(event.tag, "@", event.step));
