@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the server counts, under TensorFlow Serving's names. Label values are names of models that
+// are configured, never what a request says. Latencies are in microseconds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/metrics.h"
+#include "slipway/status.h"
+
+namespace slipway::serve {
+
+enum class Entrypoint : uint8_t { kGrpc, kRest };
+
+class ServeMetrics;
+
+// One model's cells. Thread safety: all methods from any thread.
+class ModelMetrics {
+ public:
+  // One request: its code and, if it succeeded, how long it took. Lock-free for OK.
+  void CountPredict(Entrypoint entrypoint, Code code, int64_t nanos);
+  // The model's own part of a successful request.
+  void CountRun(int64_t nanos);
+
+ private:
+  friend class ServeMetrics;
+  std::string name_;
+  CounterFamily* request_count_ = nullptr;
+  Counter* ok_ = nullptr;
+  Histogram* latency_[2] = {};
+  Histogram* runtime_ = nullptr;
+};
+
+// The families, declared in `registry`.
+class ServeMetrics {
+ public:
+  explicit ServeMetrics(MetricsRegistry* registry);
+  std::unique_ptr<ModelMetrics> ForModel(const std::string& name);
+
+  Counter* load_attempts(const std::string& model, bool success);
+  Histogram* load_latency(const std::string& model);
+
+ private:
+  CounterFamily* request_count_;
+  HistogramFamily* request_latency_;
+  HistogramFamily* runtime_latency_;
+  CounterFamily* load_attempts_;
+  HistogramFamily* load_latency_;
+};
+
+}  // namespace slipway::serve

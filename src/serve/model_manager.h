@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Brings what is served in line with what lies in the base paths: looks, decides (ModelLifecycle),
+// loads on threads of its own beside the serving, publishes to the registry, and frees a version
+// once its last request has left. It has no thread that watches: someone calls Tick (the server's
+// VersionWatcher, or a test).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/thread_pool.h"
+#include "serve/model_lifecycle.h"
+#include "serve/registry.h"
+
+namespace slipway::serve {
+
+struct ModelConfig {
+  std::string name;
+  std::string base_path;
+};
+
+struct ModelManagerOptions {
+  Env* env = nullptr;      // Env::Default() if null
+  Clock* clock = nullptr;  // Clock::Default() if null
+  LifecycleOptions lifecycle;
+  ServeMetrics* metrics = nullptr;  // outlives the manager; required
+  // Loads one version; blocks as long as it takes. Called on a loader thread.
+  std::function<StatusOr<std::unique_ptr<Servable>>(const ModelConfig& model, int64_t version,
+                                                    const std::string& directory)>
+      load;
+  // Loads at a time. 0: Tick and unloads do everything on the calling thread (tests).
+  int load_threads = 1;
+  // Called (from any thread) when Tick has something to do.
+  std::function<void()> wake = [] {};
+};
+
+// Thread safety: all methods from any thread, Tick from one at a time.
+class ModelManager {
+ public:
+  // INVALID_ARGUMENT: a model without name, a name used twice.
+  static StatusOr<std::unique_ptr<ModelManager>> Create(std::vector<ModelConfig> models,
+                                                        ModelManagerOptions options);
+  // Stop.
+  ~ModelManager();
+  ModelManager(const ModelManager&) = delete;
+  ModelManager& operator=(const ModelManager&) = delete;
+
+  const Registry& registry() const { return registry_; }
+
+  // Looks at the base paths (if `scan`) and begins what there is to do. One base path that cannot
+  // be listed keeps its model as it is and does not touch the others. Returns when Tick wants to be
+  // called again without any event; INT64_MAX: never.
+  int64_t Tick(bool scan);
+
+  // Unloads everything and waits for the leases; Tick does nothing afterwards.
+  void Stop();
+
+  // OK once each model has an available version. UNAVAILABLE: not yet, names those missing.
+  // FAILED_PRECONDITION "1 servable(s) did not become available: {…}" when one never will unless
+  // its files change.
+  Status Ready() const;
+  // Highest version first; only `version` if given. INVALID_ARGUMENT "Unrecognized servable version
+  // label: x" for any label; NOT_FOUND "Could not find any versions of model m", "Could not find
+  // version 9 of model m".
+  StatusOr<std::vector<VersionStatus>> Statuses(std::string_view model,
+                                                std::optional<int64_t> version = std::nullopt,
+                                                std::string_view label = {}) const;
+  std::vector<std::string> ModelNames() const;
+  // Directories whose changes matter now: base paths, and the versions in them that are not served
+  // yet with their variables.
+  std::vector<std::string> WatchedDirectories() const;
+
+ private:
+  struct ModelState;
+  ModelManager(std::vector<ModelConfig> models, ModelManagerOptions options);
+
+  void Scan(ModelState* model);
+  bool Reconcile(ModelState* model);  // true if something was begun
+  void BeginLoad(ModelState* model, int64_t version);
+  void Load(ModelState* model, int64_t version, const std::string& directory);
+  void Unpublish(ModelState* model, int64_t version);
+  void Freed(ModelState* model, int64_t version, Servable* servable);
+  void PublishAll();  // REQUIRES: publish_mutex_
+
+  const ModelManagerOptions options_;
+  Env* const env_;
+  Clock* const clock_;
+  Registry registry_;
+
+  // Held from the decision to change the registry's table until it is changed. Taken before mutex_.
+  std::mutex publish_mutex_;
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  std::map<std::string, std::unique_ptr<ModelState>, std::less<>> models_;  // content: mutex_
+  bool stopped_ = false;                                                    // mutex_
+  int64_t unfreed_ = 0;  // mutex_: loads under way and servables that exist
+  std::unique_ptr<ThreadPool> loaders_;
+};
+
+}  // namespace slipway::serve

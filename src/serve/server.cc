@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/server.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "base/thread_pool.h"
+#include "net/server.h"
+#include "serve/grpc_api.h"
+#include "serve/rest_api.h"
+#include "serve/version_watcher.h"
+
+namespace slipway::serve {
+namespace {
+
+Status CheckOptions(const ServerOptions& options) {
+  if (options.model_base_path.empty())
+    return InvalidArgumentError("There is no model to serve; set --model_base_path");
+  if (options.model_name.empty())
+    return InvalidArgumentError("--model_name is empty; name the model");
+  if (options.port == 0 && options.rest_api_port == 0)
+    return InvalidArgumentError("At least one of --port (gRPC) and --rest_api_port must be set");
+  for (const auto& [flag, port] :
+       {std::pair{"--port", options.port}, std::pair{"--rest_api_port", options.rest_api_port}}) {
+    if (port < ServerOptions::kAnyPort || port > 65535)
+      return InvalidArgumentError(StrCat(flag, " is ", port, "; a TCP port is 1 to 65535"));
+  }
+  if (options.port == options.rest_api_port && options.port > 0) {
+    return InvalidArgumentError(
+        StrCat("--port and --rest_api_port are both ", options.port, "; give them different ones"));
+  }
+  return OkStatus();
+}
+
+LifecycleOptions LifecycleFrom(const ServerOptions& options) {
+  LifecycleOptions lifecycle;
+  lifecycle.max_retries = options.max_num_load_retries;
+  const int64_t micros =
+      std::clamp<int64_t>(options.load_retry_interval_micros, 1'000, int64_t{1} << 40);
+  lifecycle.max_retry_ns = micros * 1000;
+  lifecycle.first_retry_ns = std::min(lifecycle.first_retry_ns, lifecycle.max_retry_ns);
+  return lifecycle;
+}
+
+model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
+  model::LoadOptions load;
+  load.tags.clear();
+  for (const std::string_view tag : StrSplit(options.saved_model_tags, ','))
+    if (!tag.empty()) load.tags.emplace_back(tag);
+  return load;
+}
+
+}  // namespace
+
+std::vector<Flag> ServeFlags(ServerOptions* o) {
+  return {
+      {"port", &o->port, "TCP port of gRPC; 0 is none"},
+      {"rest_api_port", &o->rest_api_port, "TCP port of the REST API; 0 is none"},
+      {"model_name", &o->model_name, "Name under which clients ask for the model"},
+      {"model_base_path", &o->model_base_path,
+       "Directory that holds one directory a version, such as 1 and 2"},
+      {"file_system_poll_wait_seconds", &o->file_system_poll_wait_seconds,
+       "How often to look for versions where changes cannot be watched; 0 looks once, at the "
+       "start, a negative number never"},
+      {"saved_model_tags", &o->saved_model_tags, "Comma-separated tags of the MetaGraph to load"},
+      {"max_num_load_retries", &o->max_num_load_retries,
+       "Retries of a failed load, after which only a change of its files helps; -1 is for ever"},
+      {"load_retry_interval_micros", &o->load_retry_interval_micros,
+       "Longest wait between two retries, in microseconds; the first waits are shorter"},
+      {"rest_api_timeout_in_ms", &o->rest_api_timeout_in_ms,
+       "Milliseconds after which a REST request is answered 504; 0 is never"},
+      {"rest_api_enable_cors_support", &o->rest_api_enable_cors_support,
+       "Let web pages of any origin call the REST API"},
+      {"enable_grpc_healthcheck_service", &o->enable_grpc_healthcheck_service,
+       "Answer grpc.health.v1.Health/Check"},
+      {"enable_serialization_as_tensor_content", &o->enable_serialization_as_tensor_content,
+       "Answer gRPC with tensor_content instead of typed values"},
+      {"address", &o->address, "IP address to listen at; empty is all of the machine"},
+      {"loops", &o->loops, "Event loops; 0 is one a processor"},
+      {"worker_threads", &o->worker_threads,
+       "Threads for models and bodies too large for an event loop; 0 is four a processor"},
+      {"max_pending", &o->max_pending,
+       "Predictions waiting for or running on a worker thread; more are answered UNAVAILABLE"},
+      {"inline_limit_us", &o->inline_limit_us,
+       "Predictions expected to take longer, in microseconds, run on a worker thread"},
+      {"drain_timeout_seconds", &o->drain_timeout_seconds,
+       "How long running requests may take after the signal to stop"},
+  };
+}
+
+struct Server::State {
+  explicit State(ServerOptions o)
+      : options(std::move(o)), families(&metrics), watcher(options.file_system_poll_wait_seconds) {}
+
+  Status Prepare();
+  Status ProbePorts() const;
+  Status WaitUntilReady();
+  Status OpenPorts();
+  StatusOr<std::unique_ptr<net::Server>> Listen(int32_t port, net::HttpHandler http,
+                                                net::GrpcMethods grpc);
+  void Close();
+
+  const ServerOptions options;
+  MetricsRegistry metrics;
+  ServeMetrics families;
+  std::unique_ptr<Workers> workers;
+  VersionWatcher watcher;
+  std::unique_ptr<ModelManager> manager;
+  std::unique_ptr<RestApi> rest;
+  std::unique_ptr<GrpcApi> grpc;
+  std::shared_ptr<net::EventLoopGroup> loops;
+  std::unique_ptr<net::Server> grpc_server;
+  std::unique_ptr<net::Server> rest_server;
+  std::atomic<bool> accepting{false};
+  std::atomic<bool> cancelled{false};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool draining = false;  // mutex
+  bool closed = false;
+};
+
+StatusOr<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  auto state = std::make_unique<State>(std::move(options));
+  RETURN_IF_ERROR(state->Prepare());
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() {
+  Drain();
+  WaitForTermination().IgnoreError();  // there is nobody to tell
+}
+
+Status Server::State::Prepare() {
+  const int threads = options.worker_threads > 0 ? options.worker_threads : 4 * AvailableCpus();
+  workers = std::make_unique<Workers>(threads, options.max_pending);
+  Env* env = options.env != nullptr ? options.env : Env::Default();
+  ModelManagerOptions manager_options;
+  manager_options.env = env;
+  manager_options.lifecycle = LifecycleFrom(options);
+  manager_options.metrics = &families;
+  manager_options.load = [env, load = LoadOptionsFrom(options)](const ModelConfig&, int64_t version,
+                                                                const std::string& directory) {
+    return LoadServable(env, version, directory, load);
+  };
+  manager_options.wake = [this] { watcher.Wake(); };
+  ASSIGN_OR_RETURN(manager, ModelManager::Create({{options.model_name, options.model_base_path}},
+                                                 std::move(manager_options)));
+  FrontEnd front;
+  front.manager = manager.get();
+  front.workers = workers.get();
+  front.metrics = &metrics;
+  front.accepting = &accepting;
+  front.cancelled = &cancelled;
+  front.inline_limit_ns = options.inline_limit_us * 1000;
+  front.rest_timeout_ns = int64_t{options.rest_api_timeout_in_ms} * 1'000'000;
+  front.cors = options.rest_api_enable_cors_support;
+  front.content_encoding = options.enable_serialization_as_tensor_content;
+  rest = std::make_unique<RestApi>(front);
+  grpc = std::make_unique<GrpcApi>(front);
+  return OkStatus();
+}
+
+StatusOr<std::unique_ptr<net::Server>> Server::State::Listen(int32_t port, net::HttpHandler http,
+                                                             net::GrpcMethods grpc_methods) {
+  net::ServerOptions listen;
+  listen.address = options.address;
+  listen.port = port == ServerOptions::kAnyPort ? 0 : port;
+  return net::Server::Start(loops, listen, std::move(http), std::move(grpc_methods));
+}
+
+// A busy port is better known before minutes of loading.
+Status Server::State::ProbePorts() const {
+  for (const int32_t port : {options.port, options.rest_api_port}) {
+    if (port <= 0) continue;
+    ASSIGN_OR_RETURN(auto probe, const_cast<State*>(this)->Listen(port, {}, {}));
+    probe->Stop();
+  }
+  return OkStatus();
+}
+
+Status Server::State::WaitUntilReady() {
+  Status ready = UnavailableError("");
+  watcher.Start(manager.get(), [this, &ready] {
+    std::lock_guard lock(mutex);
+    if (closed) return;
+    ready = manager->Ready();
+    changed.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return draining || ready.code() != Code::kUnavailable; });
+  closed = true;  // `ready` is not written any more
+  if (draining) return CancelledError("The server was stopped before its model was available");
+  return ready;
+}
+
+Status Server::State::OpenPorts() {
+  if (options.port != 0) {
+    ASSIGN_OR_RETURN(grpc_server, Listen(options.port, {},
+                                         grpc->Methods(options.enable_grpc_healthcheck_service)));
+    LOG_INFO("gRPC on port ", grpc_server->port());
+  }
+  if (options.rest_api_port != 0) {
+    const auto handler = [api = rest.get()](net::HttpRequest& request,
+                                            net::HttpResponder responder) {
+      api->Handle(request, std::move(responder));
+    };
+    ASSIGN_OR_RETURN(rest_server, Listen(options.rest_api_port, handler, {}));
+    LOG_INFO("REST on port ", rest_server->port());
+  }
+  accepting = true;
+  return OkStatus();
+}
+
+Status Server::Start() {
+  State& s = *state_;
+  Env* env = s.options.env != nullptr ? s.options.env : Env::Default();
+  const auto base = env->Stat(s.options.model_base_path);
+  if (!base.ok() || !base->is_directory) {
+    return NotFoundError(StrCat("The base path ", s.options.model_base_path, " of model ",
+                                s.options.model_name, " is no directory (",
+                                base.ok() ? "it is a file" : base.status().message(),
+                                "); create it, or correct --model_base_path"));
+  }
+  ASSIGN_OR_RETURN(s.loops, net::EventLoopGroup::Start(s.options.loops));
+  RETURN_IF_ERROR(s.ProbePorts());
+  RETURN_IF_ERROR(s.WaitUntilReady());
+  return s.OpenPorts();
+}
+
+int Server::grpc_port() const {
+  return state_->grpc_server != nullptr ? state_->grpc_server->port() : 0;
+}
+
+int Server::rest_port() const {
+  return state_->rest_server != nullptr ? state_->rest_server->port() : 0;
+}
+
+void Server::Drain() {
+  std::lock_guard lock(state_->mutex);
+  state_->accepting = false;
+  state_->draining = true;
+  state_->changed.notify_all();
+}
+
+Status Server::WaitForTermination() {
+  State& s = *state_;
+  {
+    std::unique_lock lock(s.mutex);
+    s.changed.wait(lock, [&] { return s.draining; });
+  }
+  s.Close();
+  return OkStatus();
+}
+
+void Server::State::Close() {
+  if (manager == nullptr) return;
+  const int64_t end =
+      Clock::Default()->NowNanos() + static_cast<int64_t>(options.drain_timeout_seconds * 1e9);
+  net::Server* servers[] = {grpc_server.get(), rest_server.get()};
+  for (net::Server* server : servers)
+    if (server != nullptr) server->StartDraining();
+  for (net::Server* server : servers) {
+    if (server == nullptr) continue;
+    const int64_t left = std::max<int64_t>(0, end - Clock::Default()->NowNanos());
+    const Status drained = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
+    if (!drained.ok()) LOG_WARNING("Not everything was answered in time: ", drained.message());
+    server->Stop();
+  }
+  cancelled = true;
+  watcher.Stop();
+  workers.reset();  // runs what waits: leases come back
+  manager->Stop();
+  manager.reset();
+  grpc_server.reset();
+  rest_server.reset();
+  loops.reset();
+  LOG_INFO("The server has stopped");
+}
+
+}  // namespace slipway::serve

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The model server: loads a model's versions, serves them over REST and gRPC, and follows what
+// happens in the base path.
+//
+//   ServerOptions options;
+//   FlagSet flags("slipway serve [flags]", "…", ServeFlags(&options));
+//   …
+//   ASSIGN_OR_RETURN(auto server, Server::Create(options));
+//   RETURN_IF_ERROR(server->Start());              // ports are open, the model answers
+//   RETURN_IF_ERROR(server->WaitForTermination()); // until another thread calls Drain()
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/flags.h"
+#include "slipway/status.h"
+
+namespace slipway::serve {
+
+struct ServerOptions {
+  static constexpr int32_t kAnyPort = -1;  // a free one, see grpc_port() and rest_port()
+
+  // An IP address, or "" for all of the machine.
+  std::string address;
+  int32_t port = 8500;        // gRPC; 0: none
+  int32_t rest_api_port = 0;  // REST; 0: none
+  std::string model_name = "default";
+  std::string model_base_path;
+
+  // Where changes cannot be watched, the base path is looked at so often. 0: looked at once, at
+  // the start; negative: never.
+  double file_system_poll_wait_seconds = 1;
+  std::string saved_model_tags = "serve";  // comma-separated
+  int64_t max_num_load_retries = -1;       // -1: for ever
+  int64_t load_retry_interval_micros = 60'000'000;
+
+  int32_t rest_api_timeout_in_ms = 30'000;
+  bool rest_api_enable_cors_support = false;
+  bool enable_grpc_healthcheck_service = false;
+  bool enable_serialization_as_tensor_content = false;
+
+  int32_t loops = 0;               // event loops; 0: one a processor
+  int32_t worker_threads = 0;      // for large models and bodies; 0: four a processor
+  int64_t max_pending = 1000;      // predictions waiting for or running on a worker
+  int64_t inline_limit_us = 1000;  // a model that takes longer runs on a worker
+  double drain_timeout_seconds = 30;
+
+  Env* env = nullptr;  // Env::Default() if null
+};
+
+// The command line's flags, writing to *options: those of tensorflow_model_server that this server
+// heeds, and its own.
+std::vector<Flag> ServeFlags(ServerOptions* options);
+
+// Thread safety: Drain, ports from any thread; Start and WaitForTermination from one.
+class Server {
+ public:
+  // INVALID_ARGUMENT: no base path, no name, no port at all, two equal ports.
+  static StatusOr<std::unique_ptr<Server>> Create(ServerOptions options);
+  // Drain and WaitForTermination.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Loads, waits until the model has an available version, then opens the ports. A base path
+  // without versions is waited for.
+  // NOT_FOUND: the base path does not exist. UNAVAILABLE: a port is in use (found before anything
+  // is loaded). FAILED_PRECONDITION "1 servable(s) did not become available: {…}": a version is
+  // there that cannot be loaded. CANCELLED: Drain was called meanwhile.
+  Status Start();
+  int grpc_port() const;  // 0 if there is none or before Start
+  int rest_port() const;
+
+  // Begins to stop and returns at once: not ready any more, no new connections, requests under way
+  // are finished. May be called from any thread (not a signal handler), also during Start.
+  void Drain();
+  // Blocks until Drain was called and all requests were answered, or drain_timeout_seconds have
+  // passed since (what still runs is then cut off, with a log line). All threads and models are
+  // gone when it returns.
+  Status WaitForTermination();
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace slipway::serve
