@@ -33,7 +33,9 @@ ServeMetrics::ServeMetrics(MetricsRegistry* registry)
                                           {"model_name", "status"})),
       load_latency_(registry->AddHistogram(":tensorflow:cc:saved_model:load_latency",
                                            "Microseconds that loads took, warm-up included.",
-                                           {"model_name"})) {}
+                                           {"model_name"})),
+      pending_(registry->AddGauge(":slipway:serving:pending_predictions",
+                                  "Predictions that wait for or run on a worker thread.")) {}
 
 std::unique_ptr<ModelMetrics> ServeMetrics::ForModel(const std::string& name) {
   auto metrics = std::make_unique<ModelMetrics>();

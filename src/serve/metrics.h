@@ -42,6 +42,8 @@ class ServeMetrics {
 
   Counter* load_attempts(const std::string& model, bool success);
   Histogram* load_latency(const std::string& model);
+  // Predictions that wait for or run on a worker thread.
+  Gauge* pending() { return pending_->Get(); }
 
  private:
   CounterFamily* request_count_;
@@ -49,6 +51,7 @@ class ServeMetrics {
   HistogramFamily* runtime_latency_;
   CounterFamily* load_attempts_;
   HistogramFamily* load_latency_;
+  GaugeFamily* pending_;
 };
 
 }  // namespace slipway::serve

@@ -139,7 +139,7 @@ Server::~Server() {
 
 Status Server::State::Prepare() {
   const int threads = options.worker_threads > 0 ? options.worker_threads : 4 * AvailableCpus();
-  workers = std::make_unique<Workers>(threads, options.max_pending);
+  workers = std::make_unique<Workers>(threads, options.max_pending, families.pending());
   Env* env = options.env != nullptr ? options.env : Env::Default();
   ModelManagerOptions manager_options;
   manager_options.env = env;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 
+#include "base/metrics.h"
 #include "base/thread_pool.h"
 #include "slipway/status.h"
 
@@ -15,8 +16,11 @@ namespace slipway::serve {
 // Thread safety: all methods from any thread.
 class Workers {
  public:
-  Workers(int threads, int64_t max_pending)
-      : max_pending_(max_pending), pool_(threads, ThreadPool::Options{"predict", {}}) {}
+  // `pending`, which outlives it, shows how many jobs wait or run.
+  Workers(int threads, int64_t max_pending, Gauge* pending)
+      : max_pending_(max_pending),
+        gauge_(pending),
+        pool_(threads, ThreadPool::Options{"predict", {}}) {}
 
   // False, and nothing is run, when max_pending jobs wait or run. `job` is a move-only callable.
   template <typename Job>
@@ -27,9 +31,11 @@ class Workers {
     }
     // std::function wants something that can be copied; a hand-off may well allocate.
     auto shared = std::make_shared<Job>(std::move(job));
+    gauge_->Add(1);
     pool_.Schedule([this, shared]() mutable {
       (*shared)();
       shared.reset();
+      gauge_->Add(-1);
       pending_.fetch_sub(1, std::memory_order_relaxed);
     });
     return true;
@@ -40,6 +46,7 @@ class Workers {
  private:
   const int64_t max_pending_;
   std::atomic<int64_t> pending_{0};
+  Gauge* const gauge_;
   ThreadPool pool_;
 };
 
