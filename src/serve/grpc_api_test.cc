@@ -50,7 +50,8 @@ TEST_F(GrpcApiTest, Errors) {
   WriteModel(123, AffineModel(0.5f, 2.0f));
   StartServer();
   const Tensor x = Tensor::Vector<float>({2});
-  EXPECT_EQ(Predict(Spec(""), {{"x", x}}), "INVALID_ARGUMENT: Missing ModelSpec");
+  const std::string method = "/tensorflow.serving.PredictionService/Predict";
+  EXPECT_EQ(Grpc()->Call(method, "").status().ToString(), "INVALID_ARGUMENT: Missing ModelSpec");
   EXPECT_EQ(Predict(Spec("", std::nullopt, "a"), {}),
             "INVALID_ARGUMENT: ModelSpec has no name specified.");
   EXPECT_EQ(Predict(Spec("nope"), {}), "NOT_FOUND: Servable not found for request: Latest(nope)");
@@ -75,11 +76,7 @@ TEST_F(GrpcApiTest, Errors) {
               HasSubstr("INVALID_ARGUMENT: output tensor alias not found in signature: blah"));
   EXPECT_THAT(Predict(Spec("m"), {{"x", x}}, {"y", "y"}),
               HasSubstr("INVALID_ARGUMENT: duplicate output tensor alias: y"));
-  EXPECT_EQ(Grpc()
-                ->Call("/tensorflow.serving.PredictionService/Predict", "\xff\xff\xff\xff")
-                .status()
-                .code(),
-            Code::kInvalidArgument);
+  EXPECT_EQ(Grpc()->Call(method, "\xff\xff\xff\xff").status().code(), Code::kInvalidArgument);
   EXPECT_EQ(Grpc()->Call("/tensorflow.serving.PredictionService/Nope", "").status().code(),
             Code::kUnimplemented);
 }

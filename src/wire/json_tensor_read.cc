@@ -516,7 +516,7 @@ struct Body {
 Status ReadSignatureName(JsonCursor* cursor, Body* body) {
   if (cursor->Peek() != '"') {
     RETURN_IF_ERROR(cursor->SkipValue());
-    return InvalidArgumentError("'signature_name' key must be a string value");
+    return InvalidArgumentError("'signature_name' key must be a string value.");
   }
   std::string scratch;
   std::string_view name;
