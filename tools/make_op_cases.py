@@ -269,6 +269,9 @@ def binary(c):
     c.add("AddN", [[ints(4), ints(4), ints(4)]], note="int32")
     c.add("AddN", [[floats(2, 3), floats(3)]], error="must have the same size and shape", note="bad")
     c.add("Add", [floats(3), floats(2, 3)])
+    for dtype in (np.float32, np.float64):
+        c.add("NextAfter", [np.array([1, 1, 0, -2], dtype), np.array([2, 0, 1, -2], dtype)], rtol=0.0,
+              atol=0.0, note=tf.as_dtype(dtype).name)
 
 
 @family
@@ -297,6 +300,12 @@ def unary(c):
         # TensorFlow flushes results below the normal range to 0.
         c.add(op, [np.linspace(-100, 100, 67).astype(np.float32)], note="wide", atol=1.2e-38, rtol=4e-6)
         c.add(op, [np.linspace(-0.01, 0.01, 21).astype(np.float32)], note="small", atol=1e-9)
+    for dtype in (np.float32, np.float64):
+        c.add("Erfinv", [np.array([0, 1e-9, -0.1, 0.3, 0.7, -0.99, 0.999999, 1, -1, 1.5], dtype)],
+              note=tf.as_dtype(dtype).name, rtol=5e-3 if dtype == np.float32 else 1e-9,
+              atol=1e-8 if dtype == np.float32 else 1e-15)
+        c.add("Ndtri", [np.array([0, 1e-12, 0.01, 0.3, 0.5, 0.7, 0.999, 1, 1.5], dtype)],
+              note=tf.as_dtype(dtype).name, rtol=1e-5 if dtype == np.float32 else 1e-9, atol=1e-7)
     c.add("Round", [np.array([0.5, 1.5, 2.5, -0.5, -1.5, 2.4999, 1e9], np.float32)], note="ties")
     c.add("Rint", [np.array([0.5, 1.5, 2.5, -0.5, -1.5], np.float64)], note="ties")
     for op in ["Abs", "Neg", "Sign", "Square"]:

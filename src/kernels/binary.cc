@@ -55,6 +55,10 @@ T Atan2Fn(T a, T b) {
   return std::atan2(a, b);
 }
 template <typename T>
+T NextAfterFn(T a, T b) {
+  return std::nextafter(a, b);
+}
+template <typename T>
 T PowFn(T a, T b) {
   return std::pow(a, b);
 }
@@ -175,6 +179,7 @@ SLIPWAY_LOOPS(TruncateModLoop, Reals,
               BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA TruncateModFn<T>>)
 SLIPWAY_LOOPS(PowLoop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA PowFn<T>>)
 SLIPWAY_LOOPS(Atan2Loop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA Atan2Fn<T>>)
+SLIPWAY_LOOPS(NextAfterLoop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA NextAfterFn<T>>)
 SLIPWAY_LOOPS(DivNoNanLoop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA DivNoNanFn<T>>)
 SLIPWAY_LOOPS(MulNoNanLoop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA MulNoNanFn<T>>)
 SLIPWAY_LOOPS(XdivyLoop, Reals, BinaryLoopOf<T SLIPWAY_COMMA T SLIPWAY_COMMA XdivyFn<T>>)
@@ -216,6 +221,7 @@ const std::unordered_map<std::string_view, BinaryOp>& Ops() {
       {"TruncateMod", {TruncateModLoop, IntModLoop, {}, kDivisionByZero}},
       {"Pow", {PowLoop, IntPowLoop, {}, kNegativePower}},
       {"Atan2", {Atan2Loop}},
+      {"NextAfter", {NextAfterLoop}},
       {"DivNoNan", {DivNoNanLoop}},
       {"MulNoNan", {MulNoNanLoop}},
       {"Xdivy", {XdivyLoop}},
@@ -303,6 +309,7 @@ std::vector<KernelDef> MakeTable() {
   for (const auto& [name, op] : Ops()) {
     std::vector<DType> types;
     if (op.reals != nullptr) types = FloatTypes();
+    if (name == "NextAfter") types = Reals::DTypes();  // a float's neighbour is no half's
     if (op.ints != nullptr) {
       for (DType t : Ints::DTypes()) types.push_back(t);
     }

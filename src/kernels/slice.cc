@@ -2,6 +2,7 @@
 //
 // Slice, StridedSlice and its gradient.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kernels/attrs.h"
@@ -75,10 +76,21 @@ struct DenseDim {
 };
 
 constexpr int64_t kNewAxis = -1;
+constexpr int kMaxSliceRank = 32;
+
+// In place, so that slicing allocates nothing.
+struct DenseDims {
+  std::array<DenseDim, kMaxSliceRank> dims;
+  size_t count = 0;
+
+  size_t size() const { return count; }
+  void push_back(const DenseDim& dim) { dims[count++] = dim; }  // REQUIRES: count < kMaxSliceRank
+  const DenseDim& operator[](size_t d) const { return dims[d]; }
+};
 
 // Expands the ellipsis: one DenseDim an input dimension; `result` lists, for each dimension of the
 // output, the input dimension it comes from or kNewAxis.
-Status Densify(const SparseSpec& spec, int rank, std::vector<DenseDim>* dims, IntVec* result) {
+Status Densify(const SparseSpec& spec, int rank, DenseDims* dims, IntVec* result) {
   int ellipsis = -1, new_axes_behind = 0;
   for (int i = 0; i < spec.stride.rank(); ++i) {
     if (spec.Has(spec.masks.ellipsis, i)) {
@@ -151,7 +163,11 @@ StatusOr<Run> ResolveDim(const DenseDim& dim, int64_t whole, size_t index) {
 }
 
 StatusOr<SliceSpec> ResolveSlice(const Shape& shape, const SparseSpec& sparse) {
-  std::vector<DenseDim> dims;
+  if (shape.rank() > kMaxSliceRank) {
+    return UnimplementedError(
+        StrCat("StridedSlice of ", shape.rank(), " dimensions; at most ", kMaxSliceRank));
+  }
+  DenseDims dims;
   IntVec result;
   RETURN_IF_ERROR(Densify(sparse, shape.rank(), &dims, &result));
   SliceSpec spec;
@@ -191,7 +207,7 @@ StatusOr<SparseSpec> ReadSparse(const KernelContext& c, const SliceMasks& masks)
                c.input(1).shape().ToString(), ", ", c.input(2).shape().ToString(), ", and ",
                c.input(3).shape().ToString(), " instead."));
   }
-  if (spec.stride.size() > 32) {
+  if (spec.stride.size() > kMaxSliceRank) {
     return InvalidArgumentError(
         StrCat("A slice of ", spec.stride.size(), " dimensions; at most 32"));
   }
