@@ -185,12 +185,16 @@ Status NodeReader::CloseLoops() {
 
 StatusOr<ir::AttrMap> NodeReader::ReadAttrs(const tf::NodeDef& def) const {
   ir::AttrMap attrs;
+  const ir::OpSchema* schema = FileSchema(def.op());
   for (const auto& [name, proto] : def.attr()) {
     // Shapes are inferred anew; the hints of the writer only take memory.
     if (name == "_output_shapes") continue;
     auto value = AttrFromProto(proto, context_.budget);
     if (!value.ok()) {
       return value.status().WithContext(StrCat(Where(def), ", attribute '", name, "'"));
+    }
+    if (schema != nullptr) {
+      if (const auto* attr = schema->FindAttr(name)) TypeEmptyList(attr->type, &*value);
     }
     attrs.emplace(name, *std::move(value));
   }

@@ -114,7 +114,7 @@ StatusOr<ir::AttrValue> ListOfObjects(const tf::AttrValue::ListValue& list,
     }
     return ir::AttrValue(std::move(functions));
   }
-  // An empty list does not say of what; the graph gives it the type of the schema.
+  // An empty list does not say of what: see TypeEmptyList.
   return ir::AttrValue(std::vector<int64_t>());
 }
 
@@ -172,6 +172,18 @@ StatusOr<ir::AttrValue> AttrFromProto(const tf::AttrValue& proto, ConstantBudget
       break;
   }
   return ir::AttrValue();
+}
+
+void TypeEmptyList(std::string_view type, ir::AttrValue* value) {
+  const auto* list = value->As<std::vector<int64_t>>();
+  if (list == nullptr || !list->empty()) return;
+  if (type == "list(float)") *value = std::vector<float>();
+  if (type == "list(bool)") *value = std::vector<bool>();
+  if (type == "list(string)") *value = std::vector<std::string>();
+  if (type == "list(type)") *value = std::vector<DType>();
+  if (type == "list(shape)") *value = std::vector<PartialShape>();
+  if (type == "list(tensor)") *value = std::vector<Tensor>();
+  if (type == "list(func)") *value = std::vector<ir::FunctionRef>();
 }
 
 namespace {
@@ -275,6 +287,7 @@ StatusOr<ir::OpSchema> SchemaFromOpDef(const tf::OpDef& op, ConstantBudget& budg
     ir::OpSchema::Attr attr{proto.name(), proto.type(), proto.has_default_value(), {}};
     if (attr.has_default) {
       ASSIGN_OR_RETURN(attr.default_value, AttrFromProto(proto.default_value(), budget));
+      TypeEmptyList(attr.type, &attr.default_value);
     }
     schema.attrs.push_back(std::move(attr));
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "ir/attr.h"
 #include "ir/op_schema.h"
@@ -47,8 +48,11 @@ Status TensorToProto(const Tensor& tensor, tensorflow::TensorProto* proto);
 // A reference type gives its base. UNIMPLEMENTED for a type that we do not have.
 StatusOr<DType> DTypeFromProto(int number);
 
-// An empty list comes as one of integers, whatever its type.
+// An empty list comes as one of integers, whatever its type; TypeEmptyList mends it.
 StatusOr<ir::AttrValue> AttrFromProto(const tensorflow::AttrValue& proto, ConstantBudget& budget);
+// Gives an empty list the type that the schema of the op says ("list(type)"). An ir::Graph does so
+// itself for ops that it knows.
+void TypeEmptyList(std::string_view type, ir::AttrValue* value);
 Status AttrToProto(const ir::AttrValue& value, tensorflow::AttrValue* proto);
 
 // An OpDef, such as those a file brings along for its ops, as a schema (without shape function).

@@ -279,6 +279,33 @@ TEST(SavedModelReader, KeepsUnknownOps) {
   EXPECT_TRUE(found);
 }
 
+// An op of the file's own list: its second output is reached through a list that is empty.
+TEST(SavedModelReader, ReadsUnknownOpsByTheFilesList) {
+  tf::SavedModel proto;
+  ASSERT_TRUE(proto.ParseFromString(Bytes("affine")));
+  auto* mg = proto.mutable_meta_graphs(0);
+  auto* op = mg->mutable_meta_info_def()->mutable_stripped_op_list()->add_op();
+  op->set_name("FrobnicateV7");
+  auto* first = op->add_output_arg();
+  first->set_name("sparse");
+  first->set_type_list_attr("Tsparse");
+  auto* second = op->add_output_arg();
+  second->set_name("z");
+  second->set_type(tf::DT_FLOAT);
+  op->add_attr()->set_name("Tsparse");
+  op->mutable_attr(0)->set_type("list(type)");
+  auto* mul = FindNode(mg, "Mul");
+  mul->set_op("FrobnicateV7");
+  mul->clear_attr();
+  (*mul->mutable_attr())["Tsparse"].mutable_list();
+  auto file = ParseSavedModel(proto.SerializeAsString(), "f");
+  ASSERT_TRUE(file.ok());
+  for (const auto& name : file->meta_graphs[0].functions->Names()) {
+    auto function = file->meta_graphs[0].functions->Find(name);
+    EXPECT_TRUE(function.ok()) << function.status().ToString();
+  }
+}
+
 TEST(SavedModelReader, ReadsCallsByFunctionName) {
   tf::SavedModel proto;
   ASSERT_TRUE(proto.ParseFromString(Bytes("affine")));
