@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "base/strings.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm_kernels.h"
 
@@ -89,21 +90,48 @@ struct Range {
   int64_t begin, end;
 };
 
-// Rows x cols of C by packed blocks.
+// A block of B: columns [j, j + cols) and steps [p, p + k) of op(B).
+struct BlockOfB {
+  int64_t j, cols, p, k;
+};
+
+void PackBlock(const GemmArgs& g, const BlockOfB& block, float* to) {
+  const int64_t line = g.transpose_b ? g.ldb : 1, step = g.transpose_b ? 1 : g.ldb;
+  Pack(g.b + block.j * line + block.p * step, block.cols, block.k, line, step,
+       BestGemmTarget().width, to);
+}
+
+int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+// Where a block lies in the whole of B as PackGemmB writes it: blocks of kBlockN columns one after
+// the other, in each the blocks of kBlockK steps, in each the panels. j is a multiple of the tile's
+// width.
+int64_t PackedOffset(const GemmArgs& g, const BlockOfB& block) {
+  const int64_t width = BestGemmTarget().width;
+  const int64_t first = block.j / kBlockN * kBlockN;
+  const int64_t columns = RoundUp(std::min(kBlockN, g.n - first), width);
+  return first * g.k + columns * block.p + (block.j - first) * block.k;
+}
+
+// Rows x cols of C by packed blocks. cols.begin is a multiple of the tile's width.
 void MultiplyPacked(const GemmArgs& g, Range rows, Range cols) {
   const GemmTarget& target = BestGemmTarget();
   PackingBuffers& buffers = Buffers();
   const int64_t a_line = g.transpose_a ? 1 : g.lda, a_step = g.transpose_a ? g.lda : 1;
-  const int64_t b_line = g.transpose_b ? g.ldb : 1, b_step = g.transpose_b ? 1 : g.ldb;
-  for (int64_t j = cols.begin; j < cols.end; j += kBlockN) {
-    const int64_t nj = std::min(kBlockN, cols.end - j);
+  for (int64_t j = cols.begin, nj; j < cols.end; j += nj) {
+    nj = std::min(kBlockN - j % kBlockN, cols.end - j);
     for (int64_t p = 0; p < g.k; p += kBlockK) {
-      const int64_t kp = std::min(kBlockK, g.k - p);
-      Pack(g.b + j * b_line + p * b_step, nj, kp, b_line, b_step, target.width, buffers.b);
+      const BlockOfB block = {j, nj, p, std::min(kBlockK, g.k - p)};
+      const float* b = buffers.b;
+      if (g.packed_b != nullptr) {
+        b = g.packed_b + PackedOffset(g, block);
+      } else {
+        PackBlock(g, block, buffers.b);
+      }
       for (int64_t i = rows.begin; i < rows.end; i += kBlockM) {
         const int64_t mi = std::min(kBlockM, rows.end - i);
-        Pack(g.a + i * a_line + p * a_step, mi, kp, a_line, a_step, kGemmRows, buffers.a);
-        MultiplyBlock(target, buffers.a, buffers.b, mi, nj, kp, g.c + i * g.ldc + j, g.ldc, p > 0);
+        Pack(g.a + i * a_line + p * a_step, mi, block.k, a_line, a_step, kGemmRows, buffers.a);
+        MultiplyBlock(target, buffers.a, b, mi, nj, block.k, g.c + i * g.ldc + j, g.ldc, p > 0);
       }
     }
   }
@@ -125,8 +153,8 @@ void MultiplyRows(const GemmArgs& g, Range cols) {
 }
 
 bool FewRows(const GemmArgs& g) {
-  if (g.transpose_b) return g.m <= 2 && !(g.transpose_a && g.lda != 1);
-  return g.m <= 2;
+  if (g.transpose_b && g.transpose_a && g.lda != 1) return false;
+  return g.m <= kGemmFewRows;
 }
 
 void MultiplyPart(const GemmArgs& g, Range rows, Range cols) {
@@ -160,9 +188,22 @@ std::optional<FastUnary> LoopOf(Activation activation) {
   return std::nullopt;
 }
 
-int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 }  // namespace
+
+int64_t PackedGemmBSize(int64_t n, int64_t k) { return RoundUp(n, BestGemmTarget().width) * k; }
+
+std::string PackedGemmBLayout(bool transpose_b) {
+  return StrCat("gemm panels of ", BestGemmTarget().width, transpose_b ? ", transposed" : "");
+}
+
+void PackGemmB(const GemmArgs& args, float* packed) {
+  for (int64_t j = 0; j < args.n; j += kBlockN) {
+    for (int64_t p = 0; p < args.k; p += kBlockK) {
+      const BlockOfB block = {j, std::min(kBlockN, args.n - j), p, std::min(kBlockK, args.k - p)};
+      PackBlock(args, block, packed + PackedOffset(args, block));
+    }
+  }
+}
 
 void BiasActivation(float* c, int64_t ldc, int64_t rows, int64_t n, const float* bias,
                     Activation activation, float alpha) {

@@ -65,6 +65,11 @@ class GemmCheck {
     g.b = b.data();
     g.c = c.data();
     if (g.bias != nullptr) g.bias = bias.data();
+    std::vector<float> packed(static_cast<size_t>(PackedGemmBSize(g.n, g.k)) + 1, 0.0f);
+    if (g.packed_b != nullptr) {
+      PackGemmB(g, packed.data());
+      g.packed_b = packed.data();
+    }
     Gemm(g);
     for (int64_t i = 0; i < g.m; ++i) {
       for (int64_t j = 0; j < g.ldc; ++j) {
@@ -86,7 +91,8 @@ class GemmCheck {
   std::uniform_real_distribution<float> distribution_{-1, 1};
 };
 
-const float kSomeBias = 0;  // says that a bias is wanted; Run puts the values there
+const float kSomeBias = 0;     // says that a bias is wanted; Run puts the values there
+const float kPackedFirst = 0;  // the same for packed_b
 
 TEST(Gemm, EqualsTheDefinitionForAllSizesAndTransposes) {
   GemmCheck check;
@@ -120,6 +126,29 @@ TEST(Gemm, EqualsTheDefinitionAcrossBlocks) {
       g.transpose_b = (transposes & 2) != 0;
       g.bias = &kSomeBias;
       check.Run(g, 1);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Gemm, TakesWeightsPackedBefore) {
+  ThreadPool pool(2);
+  for (auto [m, n, k] : {std::array<int64_t, 3>{7, 9, 5},
+                         {3, 530, 300},
+                         {75, 256, 513},
+                         {1, 40, 8},
+                         {9, 1000, 300}}) {
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      GemmCheck check;
+      GemmArgs g;
+      g.m = m;
+      g.n = n;
+      g.k = k;
+      g.transpose_a = (transposes & 1) != 0;
+      g.transpose_b = (transposes & 2) != 0;
+      g.packed_b = &kPackedFirst;
+      g.pool = &pool;
+      check.Run(g, 0);
       if (HasFailure()) return;
     }
   }

@@ -82,6 +82,41 @@ TEST(WeightCache, PacksOnceForOneTensorAndLayout) {
   EXPECT_EQ(cache.size(), 2u);
 }
 
+TEST(WeightCache, HoldsConstantWeightsOnceForAllBatchSizes) {
+  Tensor w(DType::kFloat, {40, 30});
+  for (int64_t i = 0; i < w.num_elements(); ++i) {
+    w.flat<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 13) - 6;
+  }
+  WeightCache cache;
+  ThreadPool pool(0);
+  for (int64_t batch : {1, 7, 33}) {
+    Tensor x(DType::kFloat, {batch, 40});
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      x.flat<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 7) - 3;
+    }
+    ir::Graph graph;
+    const std::vector<Tensor> inputs = {x, w};
+    ir::Node* node = NodeFor(&graph, "MatMul", inputs);
+    const auto plain = RunNode(*node, inputs);
+    ASSERT_TRUE(plain.ok());
+    const PartialShape shapes[] = {x.shape(), w.shape()};
+    const Tensor* constants[] = {nullptr, &w};
+    BindContext bind;
+    bind.node = node;
+    bind.input_shapes = shapes;
+    bind.constant_inputs = constants;
+    bind.weights = &cache;
+    const auto run = (*FindKernel(*node, "CPU"))->bind(bind);
+    ASSERT_TRUE(run.ok());
+    TestKernelContext context(*node, inputs, &pool);
+    ASSERT_TRUE((*run)(context).ok());
+    for (size_t i = 0; i < static_cast<size_t>(batch * 30); ++i) {
+      ASSERT_EQ(context.outputs()[0].flat<float>()[i], (*plain)[0].flat<float>()[i]);
+    }
+    EXPECT_EQ(cache.size(), batch == 1 ? 0u : 1u);
+  }
+}
+
 TEST(SaveRestore, GivesBackWhatWasSavedWholeAndInPart) {
   const auto env = NewMemoryEnv();
   const RunNodeOptions options = {.env = env.get()};

@@ -38,8 +38,48 @@ void SimpleProduct(const Product& p, const T* a, const T* b, T* c) {
   }
 }
 
-void FloatProduct(const Product& p, const float* a, const float* b, float* c, ThreadPool* pool) {
+// Constant weights, packed once for all plans; and the memory they were packed from.
+struct PackedWeights {
+  const void* from = nullptr;
+  std::shared_ptr<const Tensor> panels;
+
+  const float* For(const Tensor& b) const {
+    return panels != nullptr && b.raw_data() == from ? panels->flat<float>().data() : nullptr;
+  }
+};
+
+StatusOr<PackedWeights> PackConstant(const BindContext& c, bool transpose_b) {
+  const Tensor* b = c.constant_inputs.size() > 1 ? c.constant(1) : nullptr;
+  if (b == nullptr || c.weights == nullptr || b->dtype() != DType::kFloat || b->rank() != 2 ||
+      b->num_elements() == 0) {
+    return PackedWeights();
+  }
+  const PartialShape rows = c.input_shapes.empty() ? PartialShape() : c.input_shapes[0];
+  const auto a = rows.ToShape();
+  if (a.has_value() && a->rank() == 2 &&
+      a->num_elements() / std::max<int64_t>(1, b->dim(transpose_b ? 1 : 0)) <= kGemmFewRows) {
+    return PackedWeights();
+  }
   GemmArgs args;
+  args.transpose_b = transpose_b;
+  args.k = b->dim(transpose_b ? 1 : 0);
+  args.n = b->dim(transpose_b ? 0 : 1);
+  args.b = b->flat<float>().data();
+  args.ldb = b->dim(1);
+  const auto pack = [&]() -> StatusOr<Tensor> {
+    ASSIGN_OR_RETURN(Tensor panels,
+                     Tensor::Allocate(DType::kFloat, Shape({PackedGemmBSize(args.n, args.k)})));
+    PackGemmB(args, panels.flat<float>().data());
+    return panels;
+  };
+  ASSIGN_OR_RETURN(auto panels, c.weights->Get(*b, PackedGemmBLayout(transpose_b), pack));
+  return PackedWeights{b->raw_data(), std::move(panels)};
+}
+
+void FloatProduct(const Product& p, const float* a, const float* b, float* c, ThreadPool* pool,
+                  const float* packed_b = nullptr) {
+  GemmArgs args;
+  args.packed_b = packed_b;
   args.m = p.m;
   args.n = p.n;
   args.k = p.k;
@@ -124,12 +164,18 @@ Status CheckMatrices(const Tensor& a, const Tensor& b) {
 
 StatusOr<KernelFn> BindMatMul(const BindContext& c) {
   const bool ta = BoolAttr(*c.node, "transpose_a"), tb = BoolAttr(*c.node, "transpose_b");
-  return KernelFn([ta, tb](KernelContext& ctx) -> Status {
+  ASSIGN_OR_RETURN(PackedWeights packed, PackConstant(c, tb));
+  return KernelFn([ta, tb, packed](KernelContext& ctx) -> Status {
     const Tensor& a = ctx.input(0);
     const Tensor& b = ctx.input(1);
     RETURN_IF_ERROR(CheckMatrices(a, b));
     ASSIGN_OR_RETURN(Product p, CheckProduct(a.shape(), b.shape(), ta, tb));
     ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, Shape({p.m, p.n})));
+    if (const float* panels = packed.For(b)) {
+      FloatProduct(p, a.flat<float>().data(), b.flat<float>().data(), out->flat<float>().data(),
+                   &ctx.intra_op(), panels);
+      return OkStatus();
+    }
     return Multiply(ctx, p, a, 0, b, 0, out, 0, &ctx.intra_op());
   });
 }
@@ -161,7 +207,8 @@ StatusOr<KernelFn> BindFusedMatMul(const BindContext& c) {
     ASSIGN_OR_RETURN(fixed.activation, ActivationOf(fused[1]));
   }
   fixed.alpha = AttrOr<float>(*c.node, "leakyrelu_alpha", 0.2f);
-  return KernelFn([fixed](KernelContext& ctx) -> Status {
+  ASSIGN_OR_RETURN(PackedWeights packed, PackConstant(c, fixed.transpose_b));
+  return KernelFn([fixed, packed](KernelContext& ctx) -> Status {
     if (ctx.num_inputs() != 3) {
       return InvalidArgumentError(StrCat("_FusedMatMul has ", ctx.num_inputs(), " inputs, not 3"));
     }
@@ -186,6 +233,7 @@ StatusOr<KernelFn> BindFusedMatMul(const BindContext& c) {
     args.lda = p.lda();
     args.ldb = p.ldb();
     args.ldc = p.n;
+    args.packed_b = packed.For(b);
     args.bias = bias.flat<float>().data();
     args.pool = &ctx.intra_op();
     Gemm(args);
