@@ -170,6 +170,7 @@ std::shared_ptr<T> WithReduction(Reduction reduction) {
 void Loss::Fields(FieldVisitor& visit) {
   visit("name", &name_);
   visit("reduction", &reduction_);
+  visit.Fixed("dtype", "\"float32\"");
 }
 
 ir::Output Loss::Build(ir::GraphBuilder& b, ir::Output y_true, ir::Output y_pred,

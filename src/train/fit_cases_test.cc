@@ -19,7 +19,8 @@ StatusOr<CompileOptions> CompileFrom(const Json& compile) {
   out.optimizer = Optimizer(std::move(optimizer));
   out.loss = Loss(std::move(loss));
   for (const char* key : {"metrics", "weighted_metrics"}) {
-    for (const Json& text : compile.value(key, Json::array())) {
+    const Json texts = compile.value(key, Json::array());
+    for (const Json& text : texts) {
       ASSIGN_OR_RETURN(auto metric, nn::MetricFromConfig(text.dump()));
       auto& list = std::string_view(key) == "metrics" ? out.metrics : out.weighted_metrics;
       list.push_back(Metric(std::move(metric)));
@@ -57,7 +58,8 @@ class FitCase : public testing::TestWithParam<std::string> {
     out.validation_split = fit.value("validation_split", 0.0);
     out.validation_freq = fit.value("validation_freq", 1);
     if (fit.contains("steps_per_epoch")) out.steps_per_epoch = fit["steps_per_epoch"];
-    for (const auto& [label, weight] : fit.value("class_weight", Json::object()).items()) {
+    const Json class_weight = fit.value("class_weight", Json::object());
+    for (const auto& [label, weight] : class_weight.items()) {
       out.class_weight[std::stoll(label)] = weight;
     }
     out.sample_weight = TensorOf(case_, case_.doc["sample_weight"]);
@@ -82,6 +84,9 @@ class FitCase : public testing::TestWithParam<std::string> {
     for (const auto& [name, values] : case_.doc["expect"]["history"].items()) {
       ASSERT_EQ(history[name].size(), values.size()) << name;
       for (size_t i = 0; i < values.size(); ++i) {
+        // Which of an overflown row's logits are infinite and which NaN depends on the order of
+        // sums.
+        if (name != "loss" && case_.doc["expect"]["history"]["loss"][i] == "NaN") continue;
         ExpectNumberNear(history[name][i], NumberOf(values[i]), case_.rtol(), case_.atol(),
                          StrCat(name, " of epoch ", i));
       }

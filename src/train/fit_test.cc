@@ -221,7 +221,8 @@ TEST(FitErrorsTest, EmptyDataIsAnError) {
 
 TEST(CallbackTest, TerminateOnNanStopsAtTheFirstBadBatch) {
   Points points = MakePoints(60);
-  Sequential model({layers::Dense(3)}, {.seed = 1});
+  // Two layers: the product of their weights overflows.
+  Sequential model({layers::Dense(3), layers::Dense(3)}, {.seed = 1});
   ASSERT_TRUE(model
                   .Compile({.optimizer = optimizers::Sgd({.learning_rate = 1e30}),
                             .loss = losses::SparseCategoricalCrossentropy({.from_logits = true})})

@@ -20,8 +20,6 @@ Case Loaded(const char* group, const std::string& name) {
   return loaded.ok() ? *loaded : Case();
 }
 
-Json EmptyList() { return Json::array(); }
-
 // ---- layers
 
 bool TakesLayer(const Case& c) {
@@ -53,8 +51,8 @@ class LayerCase : public testing::TestWithParam<std::string> {
     for (const Json& call : expect["training"]["calls"]) {
       CheckCall(input, call, /*training=*/true, StrCat("call ", number++));
     }
-    for (const auto& [path, value] :
-         expect["training"].value("state_after", Json::object()).items()) {
+    const Json state_after = expect["training"].value("state_after", Json::object());
+    for (const auto& [path, value] : state_after.items()) {
       auto found = store_.Read(path);
       ASSERT_TRUE(found.ok()) << found.status().ToString();
       ExpectNear(*found, TensorOf(case_, value), 0, 0, path);
@@ -193,7 +191,8 @@ INSTANTIATE_TEST_SUITE_P(Training, MetricCase, testing::ValuesIn(CasesOf("metric
 
 bool TakesOptimizer(const Case& c) {
   bool dense = true;
-  for (const Json& variable : c.doc.value("variables", EmptyList())) {
+  const Json variables = c.doc.value("variables", Json::array());
+  for (const Json& variable : variables) {
     dense &= variable.contains("gradients");
   }
   return dense && nn::OptimizerFromConfig(c.Text("optimizer")).ok();
