@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifdef SLIPWAY_TRAINING
+#include "base/strings.h"
 #include "cli/command.h"
 #include "exec/device.h"
 #include "train/recipe.h"
@@ -10,15 +11,18 @@ int RunTrain(Args args) {
   train::RecipeOptions options;
   int32_t threads = 0;
   FlagSet flags(
-      "slipway train FILE.yaml [--set key=value]",
+      "slipway train FILE.yaml [flags]",
       "Trains the model that a YAML file describes with Keras's names, on the data that it "
       "names, and saves it. docs/train.md describes the file.",
-      {{"set", &options.overrides, "overrides a key of the file: fit.epochs=3"},
-       {"threads", &options.threads, "threads to train with; 0 is one a processor"}});
+      {{"set", &options.set, "sets a key of the file, such as fit.epochs=3; may be repeated"},
+       {"threads", &threads, "threads to train with; 0 is one a processor"}});
   const Parsed parsed = ParseFlags(&flags, "train", args, 1);
   if (parsed.exit) return *parsed.exit;
-  if (parsed.positional.empty()) {
-    return FailUsage("train", InvalidArgumentError("the YAML file is missing"));
+  if (parsed.positional.empty() || threads < 0) {
+    return FailUsage(
+        "train",
+        InvalidArgumentError(threads < 0 ? StrCat("--threads is ", threads, ", wanted 0 or more")
+                                         : std::string("the YAML file is missing")));
   }
   options.file = parsed.positional[0];
   const Status configured =

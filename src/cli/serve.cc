@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <thread>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "serve/server.h"
+
+namespace slipway::cli {
+namespace {
+
+// Waits for SIGINT or SIGTERM on a thread of its own, where any code may run, and drains.
+class SignalDrain {
+ public:
+  // Before any other thread is started: they inherit the blocked signals.
+  SignalDrain() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, kWakeUp);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  void Watch(serve::Server* server) {
+    thread_ = std::thread([this, server] {
+      int signal = 0;
+      sigwait(&signals_, &signal);
+      if (signal == kWakeUp) return;
+      LOG_INFO("Signal ", signal, ": draining");
+      server->Drain();
+    });
+  }
+  ~SignalDrain() {
+    if (!thread_.joinable()) return;
+    pthread_kill(thread_.native_handle(), kWakeUp);
+    thread_.join();
+  }
+
+ private:
+  static constexpr int kWakeUp = SIGUSR1;
+  sigset_t signals_;
+  std::thread thread_;
+};
+
+Status Serve(const serve::ServerOptions& options) {
+  SignalDrain drain;
+  ASSIGN_OR_RETURN(const auto server, serve::Server::Create(options));
+  drain.Watch(server.get());
+  const Status started = server->Start();
+  // Asked to stop before it was up: that is a clean end.
+  if (started.code() == Code::kCancelled) return OkStatus();
+  RETURN_IF_ERROR(started);
+  return server->WaitForTermination();
+}
+
+}  // namespace
+
+int RunServe(Args args) {
+  serve::ServerOptions options;
+  FlagSet flags("slipway serve --model_base_path DIR [flags]",
+                "Serves the versions of a model (folders with a number for a name below the base "
+                "path) over REST and gRPC, as TensorFlow Serving does.",
+                serve::ServeFlags(&options));
+  if (const Parsed parsed = ParseFlags(&flags, "serve", args, 0); parsed.exit) return *parsed.exit;
+  const Status status = Serve(options);
+  if (status.code() == Code::kInvalidArgument) return FailUsage("serve", status);
+  return status.ok() ? kDone : Fail(status);
+}
+
+}  // namespace slipway::cli
