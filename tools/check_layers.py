@@ -116,7 +116,7 @@ def part_of(file, layers):
 
 def check_include(root, file, quote, target, layers):
     """The messages that one #include deserves."""
-    header = file.endswith(".h")
+    header = file.endswith(".h") and not file.endswith("_testing.h")  # those only tests include
     if header and HEAVY.match(target):
         yield f"'{target}' in a header; include it in a source file only"
     elif file.startswith(PUBLIC):

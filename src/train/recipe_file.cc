@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/recipe_file.h"
 
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/env.h"
 #include "base/strings.h"
 
 namespace slipway::train {
+
+struct RecipeNode::Yaml {
+  YAML::Node node;
+};
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -85,41 +93,50 @@ Status Override(YAML::Node root, const std::string& setting) {
 
 }  // namespace
 
+RecipeNode RecipeNode::Wrapped(const Yaml& node) const {
+  return {file_, std::make_shared<const Yaml>(node)};
+}
+
+bool RecipeNode::defined() const { return node_->node.IsDefined() && !node_->node.IsNull(); }
+bool RecipeNode::is_map() const { return node_->node.IsMap(); }
+bool RecipeNode::is_list() const { return node_->node.IsSequence(); }
+
+std::string RecipeNode::text() const { return node_->node.IsScalar() ? node_->node.Scalar() : ""; }
+
 RecipeNode RecipeNode::operator[](const std::string& key) const {
-  if (!Has(key)) return {file_, YAML::Node()};
-  return {file_, node_[key]};
+  return Wrapped(Has(key) ? Yaml{node_->node[key]} : Yaml{});
 }
 
 bool RecipeNode::Has(const std::string& key) const {
-  return node_.IsMap() && node_[key].IsDefined();
+  return is_map() && node_->node[key].IsDefined();
 }
 
 std::vector<RecipeNode> RecipeNode::items() const {
   std::vector<RecipeNode> out;
-  for (const YAML::Node& item : node_) out.push_back({file_, item});
+  for (const YAML::Node& item : node_->node) out.push_back(Wrapped({item}));
   return out;
 }
 
 std::vector<std::pair<std::string, RecipeNode>> RecipeNode::entries() const {
   std::vector<std::pair<std::string, RecipeNode>> out;
-  if (!node_.IsMap()) return out;
-  for (const auto& entry : node_) {
+  if (!is_map()) return out;
+  for (const auto& entry : node_->node) {
     std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "?";
-    out.emplace_back(std::move(key), RecipeNode(file_, entry.second));
+    out.emplace_back(std::move(key), Wrapped({entry.second}));
   }
   return out;
 }
 
-std::string RecipeNode::ToJson() const { return NodeToJson(node_, 0).dump(); }
+std::string RecipeNode::ToJson() const { return NodeToJson(node_->node, 0).dump(); }
 
 Status RecipeNode::Error(std::string_view text) const {
   return Wrap(InvalidArgumentError(std::string(text)));
 }
 
 Status RecipeNode::Wrap(const Status& status, const std::string& key) const {
-  int line = node_.Mark().line;
-  if (node_.IsMap()) {
-    for (const auto& entry : node_) {
+  int line = node_->node.Mark().line;
+  if (is_map()) {
+    for (const auto& entry : node_->node) {
       if (entry.first.IsScalar() && entry.first.Scalar() == key) line = entry.first.Mark().line;
     }
   }
@@ -144,10 +161,9 @@ Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed, std::strin
 }
 
 StatusOr<RecipeNode::Named> RecipeNode::ToNamed(std::string_view kind) const {
-  if (node_.IsScalar()) return Named{node_.Scalar(), {file_, YAML::Node()}};
+  if (node_->node.IsScalar()) return Named{text(), Wrapped({})};
   if (Has("class_name")) {
-    std::string name = node_["class_name"].IsScalar() ? node_["class_name"].Scalar() : "";
-    return Named{std::move(name), (*this)["config"]};
+    return Named{(*this)["class_name"].text(), (*this)["config"]};
   }
   auto all = entries();
   if (all.size() != 1) {
@@ -179,7 +195,7 @@ StatusOr<RecipeNode> ReadRecipe(const std::string& file, const std::vector<std::
                                          "data, compile, fit, callbacks, save"));
     }
     for (const std::string& setting : set) RETURN_IF_ERROR(Override(root, setting));
-    return RecipeNode(file, root);
+    return RecipeNode(file, std::make_shared<const RecipeNode::Yaml>(RecipeNode::Yaml{root}));
   } catch (const YAML::Exception& error) {
     return InvalidArgumentError(StrCat(file, ":", error.mark.line + 1, ": ", error.msg));
   }

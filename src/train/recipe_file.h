@@ -4,8 +4,6 @@
 // recipe's own sources only.
 #pragma once
 
-#include <yaml-cpp/yaml.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +16,14 @@ namespace slipway::train {
 // A place in a recipe. Never throws: what yaml-cpp throws becomes a Status.
 class RecipeNode {
  public:
-  RecipeNode(std::string file, YAML::Node node) : file_(std::move(file)), node_(node) {}
+  // The parser's node; defined in recipe_file.cc.
+  struct Yaml;
+  RecipeNode(std::string file, std::shared_ptr<const Yaml> node)
+      : file_(std::move(file)), node_(std::move(node)) {}
 
-  bool defined() const { return node_.IsDefined() && !node_.IsNull(); }
-  bool is_map() const { return node_.IsMap(); }
-  bool is_list() const { return node_.IsSequence(); }
+  bool defined() const;
+  bool is_map() const;
+  bool is_list() const;
   // The entry of a map; not defined() if there is none.
   RecipeNode operator[](const std::string& key) const;
   bool Has(const std::string& key) const;
@@ -30,7 +31,7 @@ class RecipeNode {
   std::vector<std::pair<std::string, RecipeNode>> entries() const;  // of a map
 
   // Of a single value, as written.
-  std::string text() const { return node_.IsScalar() ? node_.Scalar() : ""; }
+  std::string text() const;
   // The value as JSON text: numbers, true and false, null as YAML's core schema reads them.
   std::string ToJson() const;
   // INVALID_ARGUMENT "FILE:LINE: text".
@@ -52,8 +53,10 @@ class RecipeNode {
   struct Named;
   StatusOr<Named> ToNamed(std::string_view kind) const;
 
+  RecipeNode Wrapped(const Yaml& node) const;
+
   std::string file_;
-  YAML::Node node_;
+  std::shared_ptr<const Yaml> node_;
 };
 
 struct RecipeNode::Named {
