@@ -47,6 +47,7 @@ class FunctionWriter {
 
   Status Write(const std::string& name, std::span<const HandleData> handles) {
     out_->mutable_signature()->set_name(name);
+    NameNodes();
     WriteArgs(handles);
     for (const ir::Node* node : function_.graph.nodes()) {
       if (node->op() != "_Arg") RETURN_IF_ERROR(WriteNode(*node));
@@ -61,6 +62,7 @@ class FunctionWriter {
   }
 
  private:
+  void NameNodes();
   void WriteArgs(std::span<const HandleData> handles);
   Status WriteNode(const ir::Node& node);
   Status WriteResults();
@@ -68,21 +70,25 @@ class FunctionWriter {
   StatusOr<std::string> Edge(const ir::Output& value) const {
     if (const auto arg = args_.find(value.node); arg != args_.end()) return arg->second;
     ASSIGN_OR_RETURN(const std::string output, OutputArg(*value.node, value.index));
-    return StrCat(value.node->name(), ":", output);
+    return StrCat(names_.at(value.node), ":", output);
   }
 
   const ir::Function& function_;
   tf::FunctionDef* out_;
   WriteNeeds* needs_;
   std::map<const ir::Node*, std::string> args_;
+  std::map<const ir::Node*, std::string> names_;  // of the other nodes
   std::set<std::string> taken_;
 };
 
-void FunctionWriter::WriteArgs(std::span<const HandleData> handles) {
-  // An argument must not have the name of a node, which its valid form may have.
+// Before the arguments: one of those must not have the name of a node, which its valid form may.
+void FunctionWriter::NameNodes() {
   for (const ir::Node* node : function_.graph.nodes()) {
-    if (node->op() != "_Arg") taken_.insert(node->name());
+    if (node->op() != "_Arg") names_[node] = UniqueNodeName(node->name(), &taken_);
   }
+}
+
+void FunctionWriter::WriteArgs(std::span<const HandleData> handles) {
   auto* signature = out_->mutable_signature();
   for (size_t i = 0; i < function_.args.size(); ++i) {
     const auto& arg = function_.args[i];
@@ -99,7 +105,7 @@ void FunctionWriter::WriteArgs(std::span<const HandleData> handles) {
 
 Status FunctionWriter::WriteNode(const ir::Node& node) {
   tf::NodeDef* proto = out_->add_node_def();
-  proto->set_name(node.name());
+  proto->set_name(names_.at(&node));
   proto->set_op(node.op());
   proto->set_device(node.device());
   needs_->ops.insert(node.op());
@@ -110,7 +116,7 @@ Status FunctionWriter::WriteNode(const ir::Node& node) {
     ASSIGN_OR_RETURN(*proto->add_input(), Edge(input));
   }
   for (const ir::Node* before : node.control_inputs()) {
-    if (before->op() != "_Arg") proto->add_input(StrCat("^", before->name()));
+    if (before->op() != "_Arg") proto->add_input(StrCat("^", names_.at(before)));
   }
   for (const auto& [key, value] : node.attrs()) {
     CollectFunctions(value, &needs_->functions);
@@ -142,9 +148,11 @@ void FunctionWriter::WriteControlResults() {
   for (const ir::Node* node : function_.graph.nodes()) {
     if (node->op() == "_Arg" || node->effect() == ir::Effect::kPure) continue;
     signature->set_is_stateful(true);
-    if (node->effect() != ir::Effect::kReadsResource) names.insert(node->name());
+    if (node->effect() != ir::Effect::kReadsResource) names.insert(names_.at(node));
   }
-  for (const auto& [name, node] : function_.control_returns) names.insert(node->name());
+  for (const auto& [name, node] : function_.control_returns) {
+    if (node->op() != "_Arg") names.insert(names_.at(node));
+  }
   for (const std::string& name : names) {
     signature->add_control_output(name);
     (*out_->mutable_control_ret())[name] = name;
@@ -167,6 +175,19 @@ std::string UniqueArgName(std::string_view name, std::set<std::string>* taken) {
   const std::string base = ValidArgName(name);
   std::string out = base;
   for (int i = 0; !taken->insert(out).second; ++i) out = StrCat(base, "_", i);
+  return out;
+}
+
+std::string UniqueNodeName(std::string_view name, std::set<std::string>* taken) {
+  std::string base;
+  for (char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' ||
+                       c == '/' || c == '-';
+    base.push_back(plain ? c : '_');
+  }
+  if (base.empty() || std::isalnum(static_cast<unsigned char>(base[0])) == 0) base.insert(0, "n");
+  std::string out = base;
+  for (int i = 1; !taken->insert(out).second; ++i) out = StrCat(base, "_", i);
   return out;
 }
 

@@ -32,7 +32,7 @@ struct WriteNeeds {
 };
 
 // The function under `name`. `handles` has an element for each argument, or is empty. The names of
-// arguments and results are made valid; `arg_names`, if wanted, gets those of the arguments.
+// arguments, results and nodes are made valid.
 // INVALID_ARGUMENT names a node whose op has no schema.
 Status WriteFunction(const ir::Function& function, const std::string& name,
                      std::span<const HandleData> handles, tensorflow::FunctionDef* out,
@@ -42,6 +42,9 @@ Status WriteFunction(const ir::Function& function, const std::string& name,
 std::string ValidArgName(std::string_view name);
 // The same with a suffix that makes it differ from all in `taken`, into which it is put.
 std::string UniqueArgName(std::string_view name, std::set<std::string>* taken);
+
+// The same for nodes: [A-Za-z0-9.][A-Za-z0-9_.\\/-]*.
+std::string UniqueNodeName(std::string_view name, std::set<std::string>* taken);
 
 void SetHandleData(const HandleData& handle, tensorflow::OpDef* signature, int arg);
 // Attributes that TensorFlow's loader wants of argument `i`: the name the user gave, the shape.

@@ -213,20 +213,7 @@ namespace {
 // Names in the main graph; those that loaders know are taken from the start.
 class NodeNames {
  public:
-  std::string Unique(std::string_view wanted) {
-    std::string base;
-    for (char c : wanted) {
-      const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' ||
-                         c == '/' || c == '-';
-      base.push_back(plain ? c : '_');
-    }
-    if (base.empty() || std::isalnum(static_cast<unsigned char>(base[0])) == 0) {
-      base.insert(0, "n");
-    }
-    std::string out = base;
-    for (int i = 1; !taken_.insert(out).second; ++i) out = StrCat(base, "_", i);
-    return out;
-  }
+  std::string Unique(std::string_view wanted) { return UniqueNodeName(wanted, &taken_); }
 
  private:
   std::set<std::string> taken_;

@@ -48,8 +48,8 @@ struct Builder {
 };
 
 ir::Output Dense(Builder* b, ir::Output x, ir::Output kernel, ir::Output bias) {
-  const ir::Output product = b->builder.Op("MatMul", {x, b->Read(kernel)}, {}, "dense/MatMul");
-  return b->builder.Op("BiasAdd", {product, b->Read(bias)}, {}, "dense/BiasAdd");
+  const ir::Output product = b->builder.Op("MatMul", {x, b->Read(kernel)}, {}, "my layer:0/MatMul");
+  return b->builder.Op("BiasAdd", {product, b->Read(bias)}, {}, "my layer:0/BiasAdd");
 }
 
 ExportFunction MlpFunction(const ModelExport& model, bool training, Status* status) {
