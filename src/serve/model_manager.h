@@ -19,15 +19,11 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/thread_pool.h"
+#include "serve/model_config.h"
 #include "serve/model_lifecycle.h"
 #include "serve/registry.h"
 
 namespace slipway::serve {
-
-struct ModelConfig {
-  std::string name;
-  std::string base_path;
-};
 
 struct ModelManagerOptions {
   Env* env = nullptr;      // Env::Default() if null

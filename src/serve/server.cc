@@ -16,11 +16,16 @@
 namespace slipway::serve {
 namespace {
 
+std::vector<ModelConfig> Models(const ServerOptions& options) {
+  if (!options.models.empty()) return options.models;
+  return {{options.model_name, options.model_base_path}};
+}
+
 Status CheckOptions(const ServerOptions& options) {
-  if (options.model_base_path.empty())
-    return InvalidArgumentError("There is no model to serve; set --model_base_path");
-  if (options.model_name.empty())
-    return InvalidArgumentError("--model_name is empty; name the model");
+  for (const ModelConfig& model : Models(options)) {
+    if (model.base_path.empty())
+      return InvalidArgumentError("There is no model to serve; set --model_base_path");
+  }
   if (options.port == 0 && options.rest_api_port == 0)
     return InvalidArgumentError("At least one of --port (gRPC) and --rest_api_port must be set");
   for (const auto& [flag, port] :
@@ -150,8 +155,7 @@ Status Server::State::Prepare() {
     return LoadServable(env, version, directory, load);
   };
   manager_options.wake = [this] { watcher.Wake(); };
-  ASSIGN_OR_RETURN(manager, ModelManager::Create({{options.model_name, options.model_base_path}},
-                                                 std::move(manager_options)));
+  ASSIGN_OR_RETURN(manager, ModelManager::Create(Models(options), std::move(manager_options)));
   FrontEnd front;
   front.manager = manager.get();
   front.workers = workers.get();
@@ -221,10 +225,11 @@ Status Server::State::OpenPorts() {
 Status Server::Start() {
   State& s = *state_;
   Env* env = s.options.env != nullptr ? s.options.env : Env::Default();
-  const auto base = env->Stat(s.options.model_base_path);
-  if (!base.ok() || !base->is_directory) {
-    return NotFoundError(StrCat("The base path ", s.options.model_base_path, " of model ",
-                                s.options.model_name, " is no directory (",
+  for (const ModelConfig& model : Models(s.options)) {
+    const auto base = env->Stat(model.base_path);
+    if (base.ok() && base->is_directory) continue;
+    return NotFoundError(StrCat("The base path ", model.base_path, " of model ", model.name,
+                                " is no directory (",
                                 base.ok() ? "it is a file" : base.status().message(),
                                 "); create it, or correct --model_base_path"));
   }

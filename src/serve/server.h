@@ -18,6 +18,7 @@
 
 #include "base/env.h"
 #include "base/flags.h"
+#include "serve/model_config.h"
 #include "slipway/status.h"
 
 namespace slipway::serve {
@@ -31,6 +32,8 @@ struct ServerOptions {
   int32_t rest_api_port = 0;  // REST; 0: none
   std::string model_name = "default";
   std::string model_base_path;
+  // Served instead of the model above if not empty.
+  std::vector<ModelConfig> models;
 
   // Where changes cannot be watched, the base path is looked at so often. 0: looked at once, at
   // the start; negative: never.

@@ -426,9 +426,8 @@ Status BodyReader::ReadRow(JsonCursor* cursor, bool as_object, int64_t index) {
   const bool is_object = cursor->Peek() == '{' && !cursor->IsBase64Object();
   if (is_object != as_object) {
     return InvalidArgumentError(StrCat("Expecting ", as_object ? "object" : "value/list",
-                                       " but got ", as_object ? "list/value" : "object",
-                                       " at input index: ", index,
-                                       ". JSON Value: ", cursor->ValueText()));
+                                       " but got ", as_object ? "list" : "object", " at item ",
+                                       index, ". JSON Value: ", cursor->ValueText()));
   }
   if (as_object) return ReadRowObject(cursor, index);
   const Status status = inputs_[0].ReadItem(cursor);
@@ -533,7 +532,7 @@ StatusOr<Body> FindKeys(JsonCursor* cursor) {
   if (cursor->Peek() != '{') {
     JsonCursor look = *cursor;
     RETURN_IF_ERROR(look.SkipUnread());
-    return InvalidArgumentError(StrCat("Request data must be a JSON object, not ",
+    return InvalidArgumentError(StrCat("Is not object: a request must be a JSON object, not ",
                                        cursor->TypeName(), ": ", cursor->ValueText()));
   }
   std::string scratch;
