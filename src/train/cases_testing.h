@@ -40,24 +40,38 @@ struct Case {
   std::string Text(const char* key) const { return doc.at(key).dump(); }
 };
 
+inline std::string GoldenFile(const std::string& group, const std::string& name) {
+  return StrCat("tests/golden/training/", group, "/", name, ".json");
+}
+
 inline StatusOr<Case> LoadCase(const std::string& group, const std::string& name) {
   Case loaded{.folder = JoinPath(JoinPath(TrainingFolder(), group), name), .doc = {}};
+  std::string golden = GoldenFile(group, name);
+  bool ours = Env::Default()->Exists(golden);
   ASSIGN_OR_RETURN(std::string text,
-                   ReadFile(Env::Default(), JoinPath(loaded.folder, "case.json")));
+                   ReadFile(Env::Default(), ours ? golden : JoinPath(loaded.folder, "case.json")));
   loaded.doc = Json::parse(text, nullptr, false);
   return loaded;
 }
 
-// The names of the group's cases that `takes` accepts, "none" if there are no cases at all.
+// The names of the group's cases that `takes` accepts, and "none" if the folder of cases is
+// missing.
 inline std::vector<std::string> CasesOf(const std::string& group,
                                         const std::function<bool(const Case&)>& takes) {
+  std::vector<std::string> names;
+  auto golden = Env::Default()->ListDirectory(StrCat("tests/golden/training/", group));
+  for (size_t i = 0; golden.ok() && i < golden->size(); ++i) {
+    const std::string& file = (*golden)[i];
+    names.push_back(file.substr(0, file.rfind('.')));
+  }
+  auto shared = Env::Default()->ListDirectory(JoinPath(TrainingFolder(), group));
+  if (shared.ok()) names.insert(names.end(), shared->begin(), shared->end());
   std::vector<std::string> out;
-  auto names = Env::Default()->ListDirectory(JoinPath(TrainingFolder(), group));
-  if (!names.ok()) return {"none"};
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     auto loaded = LoadCase(group, name);
     if (loaded.ok() && takes(*loaded)) out.push_back(name);
   }
+  if (!shared.ok()) out.push_back("none");
   return out;
 }
 
@@ -79,12 +93,34 @@ inline Tensor ScalarOf(DType dtype, const Json& value) {
   }
 }
 
+// {"dtype", "shape", "values"}.
+inline Tensor WrittenOut(const Json& spec) {
+  std::vector<int64_t> dims = spec.at("shape");
+  DType dtype = *ParseDType(spec.at("dtype").get<std::string>());
+  Tensor out(dtype, Shape(std::span<const int64_t>(dims)));
+  const Json& values = spec.at("values");
+  for (size_t i = 0; i < values.size(); ++i) {
+    switch (dtype) {
+      case DType::kInt64:
+        out.flat<int64_t>()[i] = values[i];
+        break;
+      case DType::kInt32:
+        out.flat<int32_t>()[i] = values[i];
+        break;
+      default:
+        out.flat<float>()[i] = static_cast<float>(NumberOf(values[i]));
+    }
+  }
+  return out;
+}
+
 // Invalid for null.
 inline Tensor TensorOf(const Case& from, const Json& spec) {
   if (spec.is_null()) return Tensor();
   if (spec.contains("value")) {
     return ScalarOf(*ParseDType(spec.at("dtype").get<std::string>()), spec.at("value"));
   }
+  if (spec.contains("values")) return WrittenOut(spec);
   auto tensor = ReadNpy(Env::Default(), JoinPath(from.folder, spec.at("npy").get<std::string>()));
   EXPECT_TRUE(tensor.ok()) << tensor.status().ToString();
   return tensor.ok() ? *tensor : Tensor();
