@@ -30,15 +30,14 @@ int main(int argc, char** argv) {
   const std::string body(argc > 3 ? std::atoi(argv[3]) : 64, 'x');
   net::ServerOptions options;
   options.port = std::atoi(argv[1]);
-  auto server = net::Server::Start(
-      *loops, options,
-      [&body](net::HttpRequest&, net::HttpResponder responder) {
-        responder.Send({.status = 200, .body = body});
-      },
-      {{"/peers.Echo/Call", [](net::GrpcCall call) {
-          std::string copy(call.request());
-          call.Finish(OkStatus(), std::move(copy));
-        }}});
+  auto server = net::Server::Start(*loops, options,
+                                   [&body](net::HttpRequest&, net::HttpResponder responder) {
+                                     responder.Send({.status = 200, .body = body});
+                                   },
+                                   {{"/peers.Echo/Call", [](net::GrpcCall call) {
+                                       std::string copy(call.request());
+                                       call.Finish(OkStatus(), std::move(copy));
+                                     }}});
   if (!server.ok()) {
     std::fprintf(stderr, "%s\n", server.status().ToString().c_str());
     return 1;

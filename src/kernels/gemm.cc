@@ -14,125 +14,108 @@
 namespace slipway::kernels {
 namespace {
 
-constexpr int64_t kBlockK = 256;
-constexpr int64_t kBlockM = 12 * kGemmRows;
-constexpr int64_t kBlockN = 256;  // a multiple of every target's tile width
+// Of B, what stays in the first cache while a block of rows passes by.
+constexpr int64_t kPanelFloats = 6144;
+constexpr int64_t kBlockM = 128;
+constexpr int64_t kBlockN = 480;  // a multiple of every target's tile width
 // Fewer multiplications than this are not worth a second thread.
 constexpr int64_t kWorkPerThread = 1 << 18;
-
-struct PackingBuffers {
-  float* a = static_cast<float*>(::operator new (kBlockM* kBlockK * 4, std::align_val_t{64}));
-  float* b = static_cast<float*>(::operator new (kBlockN* kBlockK * 4, std::align_val_t{64}));
-  ~PackingBuffers() {
-    ::operator delete (a, std::align_val_t{64});
-    ::operator delete (b, std::align_val_t{64});
-  }
-};
-
-PackingBuffers& Buffers() {
-  thread_local PackingBuffers buffers;
-  return buffers;
-}
-
-// Panels of `width` lines, each k steps long, the missing lines of the last one 0:
-// to[panel][p][line] = from[line * line_stride + p * step_stride].
-void Pack(const float* from, int64_t lines, int64_t k, int64_t line_stride, int64_t step_stride,
-          int64_t width, float* to) {
-  for (int64_t l0 = 0; l0 < lines; l0 += width, to += width * k) {
-    const int64_t count = std::min(width, lines - l0);
-    const float* base = from + l0 * line_stride;
-    if (count < width) std::memset(to, 0, static_cast<size_t>(width * k) * sizeof(float));
-    if (line_stride == 1) {
-      for (int64_t p = 0; p < k; ++p) {
-        std::memcpy(to + p * width, base + p * step_stride,
-                    static_cast<size_t>(count) * sizeof(float));
-      }
-      continue;
-    }
-    for (int64_t l = 0; l < count; ++l) {
-      const float* line = base + l * line_stride;
-      for (int64_t p = 0; p < k; ++p) to[p * width + l] = line[p * step_stride];
-    }
-  }
-}
-
-// One tile of which only a part lies within C.
-void PartialTile(const GemmTarget& target, const float* a, const float* b, int64_t k, float* c,
-                 int64_t ldc, int64_t rows, int64_t cols, bool accumulate) {
-  float tile[kGemmRows * kGemmMaxTileWidth];
-  target.tile(a, b, k, tile, target.width, false);
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t j = 0; j < cols; ++j) {
-      const float value = tile[r * target.width + j];
-      c[r * ldc + j] = accumulate ? c[r * ldc + j] + value : value;
-    }
-  }
-}
-
-// Packed blocks of A (rows x k) and B (k x cols) into C.
-void MultiplyBlock(const GemmTarget& target, const float* a, const float* b, int64_t rows,
-                   int64_t cols, int64_t k, float* c, int64_t ldc, bool accumulate) {
-  for (int64_t j = 0; j < cols; j += target.width) {
-    const int64_t tile_cols = std::min(target.width, cols - j);
-    for (int64_t i = 0; i < rows; i += kGemmRows) {
-      const int64_t tile_rows = std::min(kGemmRows, rows - i);
-      float* to = c + i * ldc + j;
-      if (tile_rows == kGemmRows && tile_cols == target.width) {
-        target.tile(a + i * k, b + j * k, k, to, ldc, accumulate);
-      } else {
-        PartialTile(target, a + i * k, b + j * k, k, to, ldc, tile_rows, tile_cols, accumulate);
-      }
-    }
-  }
-}
+// Rows for which a panel of B in one piece is worth the copy.
+constexpr int64_t kRowsToPackB = 48;
 
 struct Range {
   int64_t begin, end;
+  int64_t size() const { return end - begin; }
 };
 
-// A block of B: columns [j, j + cols) and steps [p, p + k) of op(B).
-struct BlockOfB {
-  int64_t j, cols, p, k;
-};
+// A thread's room for packed panels of one block of B.
+float* PackedB() {
+  constexpr std::align_val_t kAlign{64};
+  struct Memory {
+    float* floats =
+        static_cast<float*>(::operator new(kBlockN / 12 * kPanelFloats * sizeof(float), kAlign));
+    ~Memory() { ::operator delete(floats, kAlign); }
+  };
+  thread_local Memory memory;
+  return memory.floats;
+}
 
-void PackBlock(const GemmArgs& g, const BlockOfB& block, float* to) {
-  const int64_t line = g.transpose_b ? g.ldb : 1, step = g.transpose_b ? 1 : g.ldb;
-  Pack(g.b + block.j * line + block.p * step, block.cols, block.k, line, step,
-       BestGemmTarget().width, to);
+// Rows this far apart fall into few sets of a cache.
+bool Collide(int64_t stride) { return stride % 256 == 0; }
+
+// A block of B in panels of the target's width: to[panel][p][j], zeros behind the last column.
+void PackB(const GemmArgs& g, const GemmTarget& target, Range cols, Range depth, float* to) {
+  const int64_t width = target.width, k = depth.size();
+  for (int64_t j = cols.begin; j < cols.end; j += width, to += width * k) {
+    const int64_t count = std::min(width, cols.end - j);
+    if (g.transpose_b) {
+      target.pack_transposed(g.b + j * g.ldb + depth.begin, g.ldb, count, k, width, to);
+      continue;
+    }
+    if (count < width) std::memset(to, 0, static_cast<size_t>(width * k) * sizeof(float));
+    const float* from = g.b + depth.begin * g.ldb + j;
+    for (int64_t p = 0; p < k; ++p) {
+      std::memcpy(to + p * width, from + p * g.ldb, static_cast<size_t>(count) * sizeof(float));
+    }
+  }
+}
+
+// One block of B against all of `rows`. `packed` holds the block, or null.
+void MultiplyBlock(const GemmArgs& g, const GemmTarget& target, Range rows, Range cols, Range depth,
+                   const float* packed) {
+  GemmTile t;
+  t.a_row = g.transpose_a ? 1 : g.lda;
+  t.a_step = g.transpose_a ? g.lda : 1;
+  t.ldc = g.ldc;
+  t.k = depth.size();
+  t.b_step = packed == nullptr ? g.ldb : target.width;
+  t.accumulate = depth.begin > 0;
+  // The block of B fits into the first cache: C is written along its rows.
+  const int64_t step = t.k * cols.size() <= kPanelFloats ? target.rows : kBlockM;
+  for (int64_t i = rows.begin; i < rows.end; i += step) {
+    t.a = g.a + i * t.a_row + depth.begin * t.a_step;
+    const float* panel = packed;
+    for (int64_t j = cols.begin; j < cols.end; j += target.width, panel += target.width * t.k) {
+      t.cols = std::min(target.width, cols.end - j);
+      t.b = packed == nullptr ? g.b + depth.begin * g.ldb + j : panel;
+      t.c = g.c + i * g.ldc + j;
+      target.tiles(t, std::min(step, rows.end - i));
+    }
+  }
+}
+
+// Blocks of k of about equal size: the order in which an element is summed depends on k alone.
+int64_t DepthStep(int64_t k) {
+  const int64_t largest = kPanelFloats / BestGemmTarget().width;
+  const int64_t parts = std::max<int64_t>((k + largest - 1) / largest, 1);
+  return (k + parts - 1) / parts;
 }
 
 int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-// Where a block lies in the whole of B as PackGemmB writes it: blocks of kBlockN columns one after
-// the other, in each the blocks of kBlockK steps, in each the panels. j is a multiple of the tile's
-// width.
-int64_t PackedOffset(const GemmArgs& g, const BlockOfB& block) {
-  const int64_t width = BestGemmTarget().width;
-  const int64_t first = block.j / kBlockN * kBlockN;
-  const int64_t columns = RoundUp(std::min(kBlockN, g.n - first), width);
-  return first * g.k + columns * block.p + (block.j - first) * block.k;
+// Where a panel lies in the whole of B as PackGemmB writes it: for each block of k all panels of
+// all columns.
+int64_t PackedOffset(int64_t n, Range depth, int64_t column) {
+  return RoundUp(n, BestGemmTarget().width) * depth.begin + column * depth.size();
 }
 
-// Rows x cols of C by packed blocks. cols.begin is a multiple of the tile's width.
-void MultiplyPacked(const GemmArgs& g, Range rows, Range cols) {
+// Rows x cols of C by blocks. cols.begin is a multiple of the tile's width.
+void MultiplyBlocks(const GemmArgs& g, Range rows, Range cols) {
   const GemmTarget& target = BestGemmTarget();
-  PackingBuffers& buffers = Buffers();
-  const int64_t a_line = g.transpose_a ? 1 : g.lda, a_step = g.transpose_a ? g.lda : 1;
-  for (int64_t j = cols.begin, nj; j < cols.end; j += nj) {
-    nj = std::min(kBlockN - j % kBlockN, cols.end - j);
-    for (int64_t p = 0; p < g.k; p += kBlockK) {
-      const BlockOfB block = {j, nj, p, std::min(kBlockK, g.k - p)};
-      const float* b = buffers.b;
+  const bool pack = g.transpose_b || rows.size() >= kRowsToPackB || Collide(g.ldb);
+  const int64_t step = DepthStep(g.k);
+  for (int64_t j = cols.begin; j < cols.end; j += kBlockN) {
+    const Range block = {j, std::min(j + kBlockN, cols.end)};
+    for (int64_t p = 0; p < g.k; p += step) {
+      const Range depth = {p, std::min(p + step, g.k)};
+      const float* panels = nullptr;
       if (g.packed_b != nullptr) {
-        b = g.packed_b + PackedOffset(g, block);
-      } else {
-        PackBlock(g, block, buffers.b);
+        panels = g.packed_b + PackedOffset(g.n, depth, j);
+      } else if (pack) {
+        PackB(g, target, block, depth, PackedB());
+        panels = PackedB();
       }
-      for (int64_t i = rows.begin; i < rows.end; i += kBlockM) {
-        const int64_t mi = std::min(kBlockM, rows.end - i);
-        Pack(g.a + i * a_line + p * a_step, mi, block.k, a_line, a_step, kGemmRows, buffers.a);
-        MultiplyBlock(target, buffers.a, b, mi, nj, block.k, g.c + i * g.ldc + j, g.ldc, p > 0);
-      }
+      MultiplyBlock(g, target, rows, block, depth, panels);
     }
   }
 }
@@ -161,7 +144,7 @@ void MultiplyPart(const GemmArgs& g, Range rows, Range cols) {
   if (FewRows(g)) {
     MultiplyRows(g, cols);
   } else {
-    MultiplyPacked(g, rows, cols);
+    MultiplyBlocks(g, rows, cols);
   }
   BiasActivation(g.c + rows.begin * g.ldc + cols.begin, g.ldc, rows.end - rows.begin,
                  cols.end - cols.begin, g.bias == nullptr ? nullptr : g.bias + cols.begin,
@@ -197,11 +180,10 @@ std::string PackedGemmBLayout(bool transpose_b) {
 }
 
 void PackGemmB(const GemmArgs& args, float* packed) {
-  for (int64_t j = 0; j < args.n; j += kBlockN) {
-    for (int64_t p = 0; p < args.k; p += kBlockK) {
-      const BlockOfB block = {j, std::min(kBlockN, args.n - j), p, std::min(kBlockK, args.k - p)};
-      PackBlock(args, block, packed + PackedOffset(args, block));
-    }
+  const int64_t step = DepthStep(args.k);
+  for (int64_t p = 0; p < args.k; p += step) {
+    const Range depth = {p, std::min(p + step, args.k)};
+    PackB(args, BestGemmTarget(), {0, args.n}, depth, packed + PackedOffset(args.n, depth, 0));
   }
 }
 
@@ -235,7 +217,8 @@ void Gemm(const GemmArgs& g) {
   const int64_t width = BestGemmTarget().width;
   const bool by_rows = !FewRows(g) && g.m >= g.n;
   const int64_t size = by_rows ? g.m : g.n;
-  const int64_t part = RoundUp((size + threads - 1) / threads, by_rows ? kGemmRows : width);
+  const int64_t part =
+      RoundUp((size + threads - 1) / threads, by_rows ? BestGemmTarget().rows : width);
   g.pool->ParallelFor((size + part - 1) / part, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const Range range = {t * part, std::min(size, (t + 1) * part)};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm_kernels.h"
 
+#include <algorithm>
+#include <cstring>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm_kernels.cc"
 #include "hwy/foreach_target.h"
@@ -9,47 +12,129 @@
 HWY_BEFORE_NAMESPACE();
 namespace slipway::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
 
-// Twelve sums held in registers. Written out, so that they stay there at every optimisation level.
-void Tile(const float* a, const float* b, int64_t k, float* c, int64_t ldc, bool accumulate) {
-  const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto c00 = hn::Zero(d), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00;
-  auto c30 = c00, c31 = c00, c40 = c00, c41 = c00, c50 = c00, c51 = c00;
-  for (int64_t p = 0; p < k; ++p, a += kGemmRows, b += 2 * lanes) {
-    const auto b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + lanes);
-    const auto step = [&](int row, auto& s0, auto& s1) HWY_ATTR {
-      const auto x = hn::Set(d, a[row]);
-      s0 = hn::MulAdd(x, b0, s0);
-      s1 = hn::MulAdd(x, b1, s1);
-    };
-    step(0, c00, c01);
-    step(1, c10, c11);
-    step(2, c20, c21);
-    step(3, c30, c31);
-    step(4, c40, c41);
-    step(5, c50, c51);
+// A tile is three vectors wide and as many rows high as the registers hold with what else is
+// needed.
+constexpr int kRows = HWY_TARGET == HWY_AVX3 ? 8 : 4;
+
+// The sums of one row of a tile. Members and calls instead of arrays and loops, so that they stay
+// in registers at every optimisation level.
+struct RowSums {
+  V v0, v1, v2;
+};
+
+template <int kVecs>
+HWY_INLINE void Step(const float* a, V b0, V b1, V b2, RowSums& s) {
+  const auto x = hn::Set(D(), *a);
+  s.v0 = hn::MulAdd(x, b0, s.v0);
+  if constexpr (kVecs > 1) s.v1 = hn::MulAdd(x, b1, s.v1);
+  if constexpr (kVecs > 2) s.v2 = hn::MulAdd(x, b2, s.v2);
+}
+
+// The last of a row's vectors, of which a part may lie outside.
+template <bool kWhole, class M>
+HWY_INLINE V LoadLast(M mask, const float* from) {
+  if constexpr (kWhole) return hn::LoadU(D(), from);
+  return hn::MaskedLoad(mask, D(), from);
+}
+template <bool kWhole, class M>
+HWY_INLINE void StoreLast(M mask, V v, bool accumulate, float* to) {
+  if (accumulate) v = hn::Add(v, LoadLast<kWhole>(mask, to));
+  if constexpr (kWhole) {
+    hn::StoreU(v, D(), to);
+  } else {
+    hn::BlendedStore(v, mask, D(), to);
   }
-  const auto store = [&](int row, auto s0, auto s1) HWY_ATTR {
-    float* to = c + row * ldc;
-    if (accumulate) {
-      s0 = hn::Add(s0, hn::LoadU(d, to));
-      s1 = hn::Add(s1, hn::LoadU(d, to + lanes));
+}
+
+template <int kVecs, bool kWhole, class M>
+HWY_INLINE void StoreRow(const GemmTile& t, int64_t row, M mask, const RowSums& s) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  float* c = t.c + row * t.ldc;
+  StoreLast<kVecs != 1 || kWhole>(mask, s.v0, t.accumulate, c);
+  if constexpr (kVecs > 1) StoreLast<kVecs != 2 || kWhole>(mask, s.v1, t.accumulate, c + lanes);
+  if constexpr (kVecs > 2) StoreLast<kWhole>(mask, s.v2, t.accumulate, c + 2 * lanes);
+}
+
+template <int kTileRows, int kVecs, bool kWhole>
+void Tile(const GemmTile& t) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto mask = hn::FirstN(d, static_cast<size_t>(t.cols - (kVecs - 1) * lanes));
+  const auto zero = hn::Zero(d);
+  RowSums s0{zero, zero, zero}, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  const int64_t a_row = t.a_row, a_step = t.a_step, b_step = t.b_step;
+  const float* a = t.a;
+  const float* a3 = a + 3 * a_row;  // a, a3 and a6 reach eight rows by sums of two registers
+  const float* a6 = a + 6 * a_row;
+  const float* b = t.b;
+  for (int64_t p = t.k; p > 0; --p) {
+    auto b0 = zero, b1 = zero, b2 = zero;
+    b0 = LoadLast < kVecs != 1 || kWhole > (mask, b);
+    if constexpr (kVecs > 1) b1 = LoadLast < kVecs != 2 || kWhole > (mask, b + lanes);
+    if constexpr (kVecs > 2) b2 = LoadLast<kWhole>(mask, b + 2 * lanes);
+    b += b_step;
+    Step<kVecs>(a, b0, b1, b2, s0);
+    if constexpr (kTileRows > 1) Step<kVecs>(a + a_row, b0, b1, b2, s1);
+    if constexpr (kTileRows > 2) {
+      Step<kVecs>(a + 2 * a_row, b0, b1, b2, s2);
+      Step<kVecs>(a3, b0, b1, b2, s3);
+      a3 += a_step;
     }
-    hn::StoreU(s0, d, to);
-    hn::StoreU(s1, d, to + lanes);
+    if constexpr (kTileRows > 4) {
+      Step<kVecs>(a3 - a_step + a_row, b0, b1, b2, s4);
+      Step<kVecs>(a3 - a_step + 2 * a_row, b0, b1, b2, s5);
+      Step<kVecs>(a6, b0, b1, b2, s6);
+      Step<kVecs>(a6 + a_row, b0, b1, b2, s7);
+      a6 += a_step;
+    }
+    a += a_step;
+  }
+  StoreRow<kVecs, kWhole>(t, 0, mask, s0);
+  if constexpr (kTileRows > 1) StoreRow<kVecs, kWhole>(t, 1, mask, s1);
+  if constexpr (kTileRows > 2) {
+    StoreRow<kVecs, kWhole>(t, 2, mask, s2);
+    StoreRow<kVecs, kWhole>(t, 3, mask, s3);
+  }
+  if constexpr (kTileRows > 4) {
+    StoreRow<kVecs, kWhole>(t, 4, mask, s4);
+    StoreRow<kVecs, kWhole>(t, 5, mask, s5);
+    StoreRow<kVecs, kWhole>(t, 6, mask, s6);
+    StoreRow<kVecs, kWhole>(t, 7, mask, s7);
+  }
+}
+
+template <int kVecs, bool kWhole>
+void TilesOf(GemmTile t, int64_t rows) {
+  const auto below = [&t, &rows](int64_t done) HWY_ATTR {
+    t.a += done * t.a_row;
+    t.c += done * t.ldc;
+    rows -= done;
   };
-  store(0, c00, c01);
-  store(1, c10, c11);
-  store(2, c20, c21);
-  store(3, c30, c31);
-  store(4, c40, c41);
-  store(5, c50, c51);
+  for (; rows >= kRows; below(kRows)) Tile<kRows, kVecs, kWhole>(t);
+  if (kRows > 4 && rows >= 4) Tile<4, kVecs, kWhole>(t), below(4);
+  if (rows >= 2) Tile<2, kVecs, kWhole>(t), below(2);
+  if (rows >= 1) Tile<1, kVecs, kWhole>(t);
+}
+
+void Tiles(const GemmTile& t, int64_t rows) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
+  const bool whole = t.cols % lanes == 0;
+  switch ((t.cols - 1) / lanes) {
+    case 0:
+      return whole ? TilesOf<1, true>(t, rows) : TilesOf<1, false>(t, rows);
+    case 1:
+      return whole ? TilesOf<2, true>(t, rows) : TilesOf<2, false>(t, rows);
+    default:
+      return whole ? TilesOf<3, true>(t, rows) : TilesOf<3, false>(t, rows);
+  }
 }
 
 void Row(const float* x, int64_t x_stride, const float* b, int64_t ldb, int64_t k, float* y,
          int64_t n) {
-  const hn::ScalableTag<float> d;
+  const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes) {
@@ -82,7 +167,7 @@ void Row(const float* x, int64_t x_stride, const float* b, int64_t ldb, int64_t 
 }
 
 float Dot(const float* x, const float* y, int64_t k) {
-  const hn::ScalableTag<float> d;
+  const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   int64_t p = 0;
@@ -98,9 +183,41 @@ float Dot(const float* x, const float* y, int64_t k) {
   return total;
 }
 
+// Four rows of four numbers become four columns.
+HWY_INLINE void Transpose4(const float* from, int64_t ld, float* to, int64_t width) {
+  const hn::Full128<float> d;
+  const hn::Repartition<double, decltype(d)> dd;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + ld);
+  const auto r2 = hn::LoadU(d, from + 2 * ld), r3 = hn::LoadU(d, from + 3 * ld);
+  const auto a = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
+  const auto b = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
+  const auto e = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
+  const auto f = hn::BitCast(dd, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, a, b)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, a, b)), d, to + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, e, f)), d, to + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, e, f)), d, to + 3 * width);
+}
+
+void PackTransposed(const float* from, int64_t ld, int64_t cols, int64_t k, int64_t width,
+                    float* to) {
+  if (cols < width) std::memset(to, 0, static_cast<size_t>(width * k) * sizeof(float));
+  int64_t j = 0;
+  for (; j + 4 <= cols; j += 4) {
+    const float* lines = from + j * ld;
+    int64_t p = 0;
+    for (; p + 4 <= k; p += 4) Transpose4(lines + p, ld, to + p * width + j, width);
+    for (; p < k; ++p) {
+      for (int64_t l = 0; l < 4; ++l) to[p * width + j + l] = lines[l * ld + p];
+    }
+  }
+  for (; j < cols; ++j) {
+    for (int64_t p = 0; p < k; ++p) to[p * width + j] = from[j * ld + p];
+  }
+}
+
 GemmTarget GetGemmTarget() {
-  const hn::ScalableTag<float> d;
-  return {static_cast<int64_t>(2 * hn::Lanes(d)), &Tile, &Row, &Dot};
+  return {static_cast<int64_t>(3 * hn::Lanes(D())), kRows, &Tiles, &Row, &Dot, &PackTransposed};
 }
 
 }  // namespace slipway::kernels::HWY_NAMESPACE
