@@ -96,11 +96,10 @@ void AppendMetaGraph(const MetaGraph& meta_graph, std::string* out) {
 }
 
 std::string TagSetsText(const formats::SavedModelFile& file) {
-  std::vector<std::string> keys;
-  for (const auto& meta_graph : file.meta_graphs) keys.push_back(TagKey(meta_graph.tags));
-  std::sort(keys.begin(), keys.end());
   std::string out = "The given SavedModel contains the following tag-sets:\n";
-  for (const auto& key : keys) StrAppend(&out, "'", key, "'\n");
+  for (const auto& meta_graph : file.meta_graphs) {
+    StrAppend(&out, "'", TagKey(meta_graph.tags), "'\n");
+  }
   return out;
 }
 

@@ -20,7 +20,7 @@ formats::SavedModelFile Read(const std::string& name) {
 
 TEST(Describe, ListsTagSets) {
   EXPECT_EQ(*DescribeText(Read("tags"), {}),
-            "The given SavedModel contains the following tag-sets:\n'int8, serve'\n'serve'\n");
+            "The given SavedModel contains the following tag-sets:\n'serve'\n'int8, serve'\n");
 }
 
 TEST(Describe, ListsSignatures) {
