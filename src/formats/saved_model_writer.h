@@ -69,7 +69,8 @@ struct SavedModelWriteOptions {
 //
 // INVALID_ARGUMENT: arguments, captures or names do not fit each other, or a function holds an op
 // without a schema (its outputs cannot be named). Errors of the Env pass through; nothing is left
-// behind then, and what was at `dir` stays.
+// behind then, and what was at `dir` stays. A crash in the moment of replacing can leave the old
+// model as ".NAME.replaced" beside `dir`.
 Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& model,
                        const SavedModelWriteOptions& options = {});
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/fault_env.h"
 #include "checkpoint/bundle.h"
 #include "formats/saved_model_reader.h"
 #include "ir/builder.h"
@@ -112,6 +113,51 @@ TEST(SavedModelWriter, LeavesNothingAfterAnError) {
   EXPECT_THAT(status.message(), HasSubstr("layers/0/w"));
   EXPECT_THAT(*env->ListDirectory("/m"), ElementsAre("1"));
   EXPECT_TRUE(ReadSavedModel(env.get(), "/m/1").ok());
+}
+
+TEST(SavedModelWriter, AFullDiskLeavesTheOldModel) {
+  auto base = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
+  for (uint64_t bytes = 0; bytes < 4000; bytes += 500) {
+    FaultEnv env(base.get());
+    env.LimitBytes(bytes);
+    EXPECT_EQ(WriteSavedModel(&env, "/m/1", Affine()).code(), Code::kResourceExhausted) << bytes;
+    EXPECT_TRUE(ReadSavedModel(base.get(), "/m/1").ok());
+  }
+}
+
+TEST(SavedModelWriter, AnyWriteMayFail) {
+  auto base = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
+  FaultEnv counter(base.get());
+  ASSERT_TRUE(WriteSavedModel(&counter, "/m/1", Affine()).ok());
+  for (int64_t n = 0; n < counter.writes(); ++n) {
+    FaultEnv env(base.get());
+    env.FailWrite(n);
+    EXPECT_FALSE(WriteSavedModel(&env, "/m/1", Affine()).ok()) << n;
+    EXPECT_TRUE(ReadSavedModel(base.get(), "/m/1").ok()) << n;
+    EXPECT_TRUE(VerifyBundle(base.get(), "/m/1/variables/variables", {.checksums = true}).ok());
+  }
+  ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
+  EXPECT_THAT(*base->ListDirectory("/m"), ElementsAre("1"));
+}
+
+// Killed anywhere: the model, old or new, is there, at the worst under the name it had meanwhile.
+TEST(SavedModelWriter, ACrashLosesNothing) {
+  auto counted = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(counted.get(), "/m/1", Affine()).ok());
+  FaultEnv counter(counted.get());
+  ASSERT_TRUE(WriteSavedModel(&counter, "/m/1", Affine()).ok());
+  for (int64_t n = 0; n < counter.writes(); ++n) {
+    auto base = NewMemoryEnv();
+    ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
+    FaultEnv env(base.get());
+    env.CrashAtWrite(n);
+    EXPECT_FALSE(WriteSavedModel(&env, "/m/1", Affine()).ok()) << n;
+    const std::string at = base->Exists("/m/1") ? "/m/1" : "/m/.1.replaced";
+    EXPECT_TRUE(ReadSavedModel(base.get(), at).ok()) << n;
+    EXPECT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok()) << n;
+  }
 }
 
 TEST(SavedModelWriter, NamesWhatDoesNotFit) {
