@@ -69,6 +69,8 @@ void MultiplyBlock(const GemmArgs& g, const GemmTarget& target, Range rows, Rang
   t.k = depth.size();
   t.b_step = packed == nullptr ? g.ldb : target.width;
   t.accumulate = depth.begin > 0;
+  const bool last = depth.end == g.k;
+  t.relu = last && g.activation == Activation::kRelu;
   // The block of B fits into the first cache: C is written along its rows.
   const int64_t step = t.k * cols.size() <= kPanelFloats ? target.rows : kBlockM;
   for (int64_t i = rows.begin; i < rows.end; i += step) {
@@ -78,6 +80,7 @@ void MultiplyBlock(const GemmArgs& g, const GemmTarget& target, Range rows, Rang
       t.cols = std::min(target.width, cols.end - j);
       t.b = packed == nullptr ? g.b + depth.begin * g.ldb + j : panel;
       t.c = g.c + i * g.ldc + j;
+      t.bias = last && g.bias != nullptr ? g.bias + j : nullptr;
       target.tiles(t, std::min(step, rows.end - i));
     }
   }
@@ -142,12 +145,14 @@ bool FewRows(const GemmArgs& g) {
 void MultiplyPart(const GemmArgs& g, Range rows, Range cols) {
   if (FewRows(g)) {
     MultiplyRows(g, cols);
-  } else {
-    MultiplyBlocks(g, rows, cols);
+    BiasActivation(g.c + cols.begin, g.ldc, g.m, cols.size(),
+                   g.bias == nullptr ? nullptr : g.bias + cols.begin, g.activation, g.alpha);
+    return;
   }
-  BiasActivation(g.c + rows.begin * g.ldc + cols.begin, g.ldc, rows.end - rows.begin,
-                 cols.end - cols.begin, g.bias == nullptr ? nullptr : g.bias + cols.begin,
-                 g.activation, g.alpha);
+  MultiplyBlocks(g, rows, cols);  // adds the bias
+  const Activation left = g.activation == Activation::kRelu ? Activation::kNone : g.activation;
+  BiasActivation(g.c + rows.begin * g.ldc + cols.begin, g.ldc, rows.size(), cols.size(), nullptr,
+                 left, g.alpha);
 }
 
 std::optional<FastUnary> LoopOf(Activation activation) {

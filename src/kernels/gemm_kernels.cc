@@ -40,8 +40,11 @@ HWY_INLINE V LoadLast(M mask, const float* from) {
   return hn::MaskedLoad(mask, D(), from);
 }
 template <bool kWhole, class M>
-HWY_INLINE void StoreLast(M mask, V v, bool accumulate, float* to) {
-  if (accumulate) v = hn::Add(v, LoadLast<kWhole>(mask, to));
+HWY_INLINE void Finish(const GemmTile& t, int64_t row, int64_t column, M mask, V v) {
+  float* to = t.c + row * t.ldc + column;
+  if (t.accumulate) v = hn::Add(v, LoadLast<kWhole>(mask, to));
+  if (t.bias != nullptr) v = hn::Add(v, LoadLast<kWhole>(mask, t.bias + column));
+  if (t.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(D())), v);  // NaN stays
   if constexpr (kWhole) {
     hn::StoreU(v, D(), to);
   } else {
@@ -52,10 +55,9 @@ HWY_INLINE void StoreLast(M mask, V v, bool accumulate, float* to) {
 template <int kVecs, bool kWhole, class M>
 HWY_INLINE void StoreRow(const GemmTile& t, int64_t row, M mask, const RowSums& s) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
-  float* c = t.c + row * t.ldc;
-  StoreLast<kVecs != 1 || kWhole>(mask, s.v0, t.accumulate, c);
-  if constexpr (kVecs > 1) StoreLast<kVecs != 2 || kWhole>(mask, s.v1, t.accumulate, c + lanes);
-  if constexpr (kVecs > 2) StoreLast<kWhole>(mask, s.v2, t.accumulate, c + 2 * lanes);
+  Finish<kVecs != 1 || kWhole>(t, row, 0, mask, s.v0);
+  if constexpr (kVecs > 1) Finish<kVecs != 2 || kWhole>(t, row, lanes, mask, s.v1);
+  if constexpr (kVecs > 2) Finish<kWhole>(t, row, 2 * lanes, mask, s.v2);
 }
 
 template <int kTileRows, int kVecs, bool kWhole>

@@ -7,7 +7,8 @@
 
 namespace slipway::kernels {
 
-// A tile: c[r * ldc + j] (+)= sum over p < k of a[r * a_row + p * a_step] * b[p * b_step + j].
+// A tile: c[r * ldc + j] (+)= sum over p < k of a[r * a_row + p * a_step] * b[p * b_step + j],
+// and then, if wanted, the bias of its column and max(0, …).
 struct GemmTile {
   const float* a = nullptr;
   int64_t a_row = 0, a_step = 0;
@@ -18,6 +19,8 @@ struct GemmTile {
   int64_t k = 0;
   int64_t cols = 0;  // at most the target's width; no more of B and C than these is touched
   bool accumulate = false;
+  const float* bias = nullptr;
+  bool relu = false;
 };
 
 struct GemmTarget {

@@ -10,6 +10,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/families.h"
 #include "kernels/gemm.h"
+#include "kernels/simd_rows.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -392,13 +393,9 @@ void SumChannels(const Tensor& dy, int64_t outer, int64_t channels, int64_t inne
 }
 
 void SumFloatRows(KernelContext& ctx, const float* x, int64_t rows, int64_t cols, float* sums) {
-  const BinaryLoop add = FastBinaryLoop(FastBinary::kAdd);
-  const int64_t grain = std::max<int64_t>(16, kElementGrain / std::max<int64_t>(1, rows));
+  const int64_t grain = std::max<int64_t>(64, kElementGrain / std::max<int64_t>(1, rows));
   ctx.intra_op().ParallelFor(cols, grain, [&](int64_t begin, int64_t end) {
-    std::fill(sums + begin, sums + end, 0.0f);
-    for (int64_t r = 0; r < rows; ++r) {
-      add(sums + begin, 1, x + r * cols + begin, 1, sums + begin, end - begin, 0);
-    }
+    Rows().column_sums(x + begin, cols, rows, end - begin, sums + begin);
   });
 }
 

@@ -112,9 +112,13 @@ Status RunKerasMomentum(KernelContext& c, bool nesterov) {
     const T* g = At<T>(grad, begin);
     T* var = At<T>(values[0], begin);
     T* accum = At<T>(values[1], begin);
-    for (int64_t i = 0; i < end - begin; ++i) {
-      accum[i] = accum[i] * mu - rate * g[i];
-      var[i] += nesterov ? accum[i] * mu - rate * g[i] : accum[i];
+    if constexpr (std::is_same_v<T, float>) {
+      Rows().keras_momentum(var, accum, g, rate, mu, nesterov, end - begin);
+    } else {
+      for (int64_t i = 0; i < end - begin; ++i) {
+        accum[i] = accum[i] * mu - rate * g[i];
+        var[i] += nesterov ? accum[i] * mu - rate * g[i] : accum[i];
+      }
     }
   });
 }

@@ -2,6 +2,7 @@
 #include "kernels/simd_rows.h"
 
 #include <cmath>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd_rows.cc"
@@ -102,6 +103,66 @@ float ExpSum(const float* x, float shift, float* y, int64_t n) {
   return Sum(y, n);
 }
 
+// Rows of a few vectors are summed as they are made; longer ones in halves.
+SoftmaxStats Softmax(const float* x, float* y, int64_t n) {
+  constexpr int64_t kShort = 256;
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  const auto tail = hn::FirstN(d, static_cast<size_t>(n % lanes));
+  const int64_t whole = n / lanes * lanes;
+  const auto lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto m = lowest;
+  for (int64_t i = 0; i < whole; i += lanes) m = hn::Max(m, hn::LoadU(d, x + i));
+  if (whole < n) {
+    m = hn::Max(m, hn::IfThenElse(tail, hn::MaskedLoad(tail, d, x + whole), lowest));
+  }
+  m = hn::MaxOfLanes(d, m);  // NaN or not: its exponential makes the sum NaN
+  auto sum = hn::Zero(d);
+  for (int64_t i = 0; i < whole; i += lanes) {
+    const auto e = simd::Exp(d, hn::Sub(hn::LoadU(d, x + i), m));
+    sum = hn::Add(sum, e);
+    hn::StoreU(e, d, y + i);
+  }
+  if (whole < n) {
+    const auto e = simd::Exp(d, hn::Sub(hn::MaskedLoad(tail, d, x + whole), m));
+    sum = hn::Add(sum, hn::IfThenElseZero(tail, e));
+    hn::BlendedStore(e, tail, d, y + whole);
+  }
+  const float total = n <= kShort ? hn::GetLane(hn::SumOfLanes(d, sum)) : Sum(y, n);
+  const auto by = hn::Set(d, 1.0f / total);
+  for (int64_t i = 0; i < whole; i += lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, y + i), by), d, y + i);
+  }
+  for (int64_t i = whole; i < n; ++i) y[i] *= hn::GetLane(by);
+  return {hn::GetLane(m), total};
+}
+
+void ColumnSums(const float* x, int64_t ld, int64_t rows, int64_t cols, float* sums) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  int64_t j = 0;
+  for (; j + 4 * lanes <= cols; j += 4 * lanes) {
+    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    const float* at = x + j;
+    for (int64_t r = 0; r < rows; ++r, at += ld) {
+      s0 = hn::Add(s0, hn::LoadU(d, at));
+      s1 = hn::Add(s1, hn::LoadU(d, at + lanes));
+      s2 = hn::Add(s2, hn::LoadU(d, at + 2 * lanes));
+      s3 = hn::Add(s3, hn::LoadU(d, at + 3 * lanes));
+    }
+    hn::StoreU(s0, d, sums + j);
+    hn::StoreU(s1, d, sums + j + lanes);
+    hn::StoreU(s2, d, sums + j + 2 * lanes);
+    hn::StoreU(s3, d, sums + j + 3 * lanes);
+  }
+  for (; j < cols; j += lanes) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
+    auto s = hn::Zero(d);
+    for (int64_t r = 0; r < rows; ++r) s = hn::Add(s, hn::MaskedLoad(mask, d, x + r * ld + j));
+    hn::BlendedStore(s, mask, d, sums + j);
+  }
+}
+
 void Scale(const float* x, float by, float* y, int64_t n) {
   const D d;
   const auto s = hn::Set(d, by);
@@ -150,6 +211,25 @@ void Momentum(float* var, float* accum, const float* grad, float rate, float mom
   }
 }
 
+void KerasMomentum(float* var, float* accum, const float* grad, float rate, float momentum,
+                   bool nesterov, int64_t n) {
+  const D d;
+  const int64_t lanes = LanesOf(d);
+  const auto r = hn::Set(d, rate), mu = hn::Set(d, momentum);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto down = hn::Mul(hn::LoadU(d, grad + i), r);
+    const auto a = hn::MulSub(hn::LoadU(d, accum + i), mu, down);
+    const auto step = nesterov ? hn::MulSub(a, mu, down) : a;
+    hn::StoreU(a, d, accum + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, var + i), step), d, var + i);
+  }
+  for (; i < n; ++i) {
+    accum[i] = accum[i] * momentum - rate * grad[i];
+    var[i] += nesterov ? accum[i] * momentum - rate * grad[i] : accum[i];
+  }
+}
+
 void Adam(float* var, float* m, float* v, const float* grad, const AdamStep& s, int64_t n) {
   const D d;
   const int64_t lanes = LanesOf(d);
@@ -177,7 +257,8 @@ void Adam(float* var, float* m, float* v, const float* grad, const AdamStep& s, 
 }
 
 RowLoops GetRows() {
-  return {&Sum, &Max, &SumSquares, &ExpSum, &Scale, &AddScaled, &MaxInto, &Momentum, &Adam};
+  return {&Sum,   &Max,       &SumSquares, &ExpSum,   &Softmax,       &ColumnSums,
+          &Scale, &AddScaled, &MaxInto,    &Momentum, &KerasMomentum, &Adam};
 }
 
 }  // namespace slipway::kernels::HWY_NAMESPACE

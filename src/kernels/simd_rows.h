@@ -14,6 +14,11 @@ struct AdamStep {
   bool nesterov;
 };
 
+struct SoftmaxStats {
+  float max;  // of the row
+  float sum;  // of exp(x[i] - max)
+};
+
 struct RowLoops {
   float (*sum)(const float* x, int64_t n);
   // NaN if any is; n >= 1.
@@ -21,6 +26,10 @@ struct RowLoops {
   float (*sum_squares)(const float* x, int64_t n);
   // y[i] = exp(x[i] - shift); their sum. y may be x.
   float (*exp_sum)(const float* x, float shift, float* y, int64_t n);
+  // y[i] = exp(x[i]) / sum of exp(x); NaN if any is. n >= 1; y may be x.
+  SoftmaxStats (*softmax)(const float* x, float* y, int64_t n);
+  // sums[j] = the sum of x[r * ld + j] over r < rows
+  void (*column_sums)(const float* x, int64_t ld, int64_t rows, int64_t cols, float* sums);
   // y[i] = x[i] * by
   void (*scale)(const float* x, float by, float* y, int64_t n);
   // y[i] += x[i] * by
@@ -30,6 +39,9 @@ struct RowLoops {
   // TensorFlow's rule: accum = accum * momentum + grad, then the step along accum
   void (*momentum)(float* var, float* accum, const float* grad, float rate, float momentum,
                    bool nesterov, int64_t n);
+  // Keras's rule: accum = accum * momentum - grad * rate is the step itself
+  void (*keras_momentum)(float* var, float* accum, const float* grad, float rate, float momentum,
+                         bool nesterov, int64_t n);
   void (*adam)(float* var, float* m, float* v, const float* grad, const AdamStep& step, int64_t n);
 };
 

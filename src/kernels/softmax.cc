@@ -19,8 +19,7 @@ int64_t RowGrain(int64_t cols) { return std::max<int64_t>(1, 8192 / std::max<int
 template <typename T>
 void SoftmaxRow(const T* x, T* y, int64_t n) {
   if constexpr (std::is_same_v<T, float>) {
-    const float sum = Rows().exp_sum(x, Rows().max(x, n), y, n);
-    Rows().scale(y, 1.0f / sum, y, n);
+    Rows().softmax(x, y, n);
   } else {
     using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
     A max = static_cast<A>(x[0]), sum{0};
@@ -212,11 +211,9 @@ template <typename T>
 void SparseRow(const T* x, int64_t label, int64_t cols, T* loss, T* dx) {
   using A = typename RowStats<T>::A;
   if constexpr (std::is_same_v<T, float>) {
-    const float max = Rows().max(x, cols);
-    const float picked = x[label] - max;
-    const float sum = Rows().exp_sum(x, max, dx, cols);
-    *loss = std::log(sum) - picked;
-    Rows().scale(dx, 1.0f / sum, dx, cols);
+    const float logit = x[label];  // dx may lie over x
+    const SoftmaxStats stats = Rows().softmax(x, dx, cols);
+    *loss = std::log(stats.sum) - (logit - stats.max);
     dx[label] -= 1.0f;
   } else {
     const RowStats<T> stats = StatsOf(x, cols);
