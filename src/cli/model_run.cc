@@ -95,7 +95,7 @@ int RunModelRun(Args args) {
                 {{"dir", &f.dir, "the SavedModel's directory"},
                  {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
                  {"signature_def", &f.signature, "the signature, if the request names none"},
-                 {"request", &f.request, "a request in typed tensor JSON (docs/tensor-json.md)"},
+                 {"request", &f.request, "a request in typed tensor JSON (docs/formats/tensor-json.md)"},
                  {"response", &f.response, "where the response goes; printed if not given"},
                  {"inputs", &f.inputs, "inputs as NAME=FILE.npy, several with ';' between"}});
   if (const Parsed parsed = ParseFlags(&flags, "model run", args, 0); parsed.exit) {
