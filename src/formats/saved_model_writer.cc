@@ -265,6 +265,41 @@ Status WriteFiles(Env* env, const std::string& dir, const ModelExport& model) {
   return env->SyncDirectory(dir);
 }
 
+// A folder that is replaced is removed with all that is in it: only a SavedModel's own files may
+// go.
+Status CheckTarget(Env* env, const std::string& target, bool overwrite) {
+  const std::string_view base = Basename(target);
+  if (base.empty() || base == "." || base == "..") {
+    return InvalidArgumentError(
+        StrCat("'", target, "' is no name for a new folder; add one, such as '", target, "/1'"));
+  }
+  if (!env->Exists(target)) return OkStatus();
+  if (!overwrite) {
+    return AlreadyExistsError(
+        StrCat(target, " exists; choose another folder or allow overwriting"));
+  }
+  ASSIGN_OR_RETURN(const FileInfo info, env->Stat(target));
+  if (!info.is_directory) {
+    return AlreadyExistsError(
+        StrCat(target, " is a file, a folder was expected; choose another name"));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, env->ListDirectory(target));
+  static const std::set<std::string_view> own = {
+      "saved_model.pb", "saved_model.pbtxt", "fingerprint.pb", "keras_metadata.pb", "variables",
+      "assets",         "assets.extra",      "debug"};
+  const bool model = std::any_of(names.begin(), names.end(),
+                                 [](const auto& n) { return n.starts_with("saved_model.pb"); });
+  for (const std::string& name : names) {
+    if (model && own.contains(name)) continue;
+    return AlreadyExistsError(
+        StrCat(target, " holds '", name,
+               "', which is no part of a SavedModel and would be lost; choose "
+               "another folder, such as ",
+               JoinPath(target, "1"), ", or empty this one"));
+  }
+  return OkStatus();
+}
+
 // Puts `from` where `to` is; what was there goes only once the new one stands.
 Status Replace(Env* env, const std::string& from, const std::string& to, const std::string& old) {
   if (!env->Exists(to)) return env->Rename(from, to);
@@ -284,10 +319,7 @@ Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& mode
   RETURN_IF_ERROR(CheckModel(model).WithContext("The model cannot be saved"));
   std::string target = dir;
   while (target.size() > 1 && target.back() == '/') target.pop_back();
-  if (!options.overwrite && env->Exists(target)) {
-    return AlreadyExistsError(
-        StrCat(target, " exists; choose another folder or allow overwriting"));
-  }
+  RETURN_IF_ERROR(CheckTarget(env, target, options.overwrite));
   const std::string parent(Dirname(target));
   const std::string base(Basename(target));
   const std::string partial = JoinPath(parent, StrCat(".", base, ".partial"));

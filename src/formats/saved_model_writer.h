@@ -59,7 +59,8 @@ struct ModelExport {
 };
 
 struct SavedModelWriteOptions {
-  // Replace what is at `dir`; otherwise ALREADY_EXISTS if anything is there.
+  // Replace the SavedModel or empty folder that is at `dir`; otherwise ALREADY_EXISTS if anything
+  // is there.
   bool overwrite = true;
 };
 
@@ -67,10 +68,11 @@ struct SavedModelWriteOptions {
 // `dir` and renames it, so that nobody who watches the parent folder sees half a model. Equal
 // exports give equal bytes.
 //
-// INVALID_ARGUMENT: arguments, captures or names do not fit each other, or a function holds an op
-// without a schema (its outputs cannot be named). Errors of the Env pass through; nothing is left
-// behind then, and what was at `dir` stays. A crash in the moment of replacing can leave the old
-// model as ".NAME.replaced" beside `dir`.
+// ALREADY_EXISTS: what is at `dir` is a file, or a folder with anything but a SavedModel's files.
+// INVALID_ARGUMENT: `dir` is "." or the like, arguments, captures or names do not fit each other,
+// or a function holds an op without a schema (its outputs cannot be named). Errors of the Env pass
+// through; nothing is left behind then, and what was at `dir` stays. A crash in the moment of
+// replacing can leave the old model as ".NAME.replaced" beside `dir`.
 Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& model,
                        const SavedModelWriteOptions& options = {});
 

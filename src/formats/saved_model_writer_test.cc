@@ -103,6 +103,27 @@ TEST(SavedModelWriter, ReplacesOnlyIfAllowed) {
   EXPECT_THAT(*env->ListDirectory("/m"), ElementsAre("1"));
 }
 
+TEST(SavedModelWriter, ReplacesNothingButModels) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(env->CreateDirectories("/home/empty").ok());
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/home/empty", Affine()).ok());
+  ASSERT_TRUE(env->CreateDirectories("/home/assets").ok());
+  ASSERT_TRUE(WriteFile(env.get(), "/home/notes", "kept").ok());
+  for (const char* dir : {"/home", "/home/notes", "/"}) {
+    const Status status = WriteSavedModel(env.get(), dir, Affine());
+    EXPECT_FALSE(status.ok()) << dir;
+    EXPECT_EQ(*ReadFile(env.get(), "/home/notes"), "kept");
+  }
+  // A model among other files, as when the version's number is left out of the path.
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m", Affine()).ok());
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  const Status status = WriteSavedModel(env.get(), "/m", Affine());
+  EXPECT_EQ(status.code(), Code::kAlreadyExists);
+  EXPECT_THAT(status.ToString(), HasSubstr("holds '1'"));
+  EXPECT_EQ(WriteSavedModel(env.get(), ".", Affine()).code(), Code::kInvalidArgument);
+  EXPECT_EQ(WriteSavedModel(env.get(), "/m/..", Affine()).code(), Code::kInvalidArgument);
+}
+
 TEST(SavedModelWriter, LeavesNothingAfterAnError) {
   auto env = NewMemoryEnv();
   ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
