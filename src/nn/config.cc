@@ -164,6 +164,7 @@ class FieldWriter final : public FieldVisitor {
   }
   void operator()(const char* key, DType* v) override { out[key] = DTypeName(*v); }
   void operator()(const char* key, PartialShape* v) override {
+    if (!v->has_rank()) return;
     OrderedJson dims = OrderedJson::array();
     for (int i = 0; i < v->rank(); ++i) {
       dims.push_back(v->dim(i) < 0 ? OrderedJson(nullptr) : OrderedJson(v->dim(i)));

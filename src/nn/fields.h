@@ -29,7 +29,7 @@ class FieldVisitor {
   virtual void operator()(const char* key, Initializer* value) = 0;
   virtual void operator()(const char* key, Reduction* value) = 0;
   virtual void operator()(const char* key, DType* value) = 0;
-  // Keras's batch_shape: the first dimension is the batch's, null is unknown.
+  // A list of sizes, null for an unknown one. Not written if the rank is unknown.
   virtual void operator()(const char* key, PartialShape* value) = 0;
   // A setting of Keras's that we have only with this value (JSON text): another one is
   // UNIMPLEMENTED.

@@ -49,6 +49,13 @@ Status Layer::Error(std::string_view text) const {
 
 void InputLayer::Fields(FieldVisitor& visit) {
   std::string name = this->name();
+  PartialShape shape;  // without the batch, as keras.Input takes it
+  visit("shape", &shape);
+  if (shape.has_rank()) {
+    std::vector<int64_t> dims = {-1};
+    dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+    batch_shape_ = PartialShape(dims);
+  }
   visit("batch_shape", &batch_shape_);
   visit("dtype", &dtype_);
   visit.Fixed("sparse", "false");

@@ -10,12 +10,6 @@
 namespace slipway::train {
 namespace {
 
-PartialShape AnyBatch(const Shape& shape) {
-  PartialShape open(shape);
-  if (open.rank() > 0) open.set_dim(0, -1);
-  return open;
-}
-
 std::string Describe(const std::vector<Tensor>& batch) {
   std::vector<std::string> texts;
   for (const Tensor& tensor : batch) {

@@ -8,12 +8,6 @@
 namespace slipway::train {
 namespace {
 
-PartialShape AnyBatch(const Shape& shape) {
-  PartialShape open(shape);
-  if (open.rank() > 0) open.set_dim(0, -1);
-  return open;
-}
-
 bool SameSpec(const TensorSpec& a, const TensorSpec& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }
@@ -98,6 +92,12 @@ class StepBuilder {
 };
 
 }  // namespace
+
+PartialShape AnyBatch(const Shape& shape) {
+  PartialShape open(shape);
+  if (open.rank() > 0) open.set_dim(0, -1);
+  return open;
+}
 
 std::vector<nn::VariablePtr> TrainingSetup::metric_variables() const {
   std::vector<nn::VariablePtr> out = loss_state.variables();

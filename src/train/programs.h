@@ -36,6 +36,9 @@ struct TrainingSetup {
   std::vector<nn::VariablePtr> metric_variables() const;
 };
 
+// The shape with its first dimension, the batch's, left open.
+PartialShape AnyBatch(const Shape& shape);
+
 // What a batch looks like beside the input: labels, and weights of examples if there are any.
 struct BatchSpec {
   TensorSpec labels;

@@ -188,7 +188,11 @@ class Recipe {
       fit.validation_data = held_out.Batch(*fit.validation_batch_size);
     }
     auto history = model->Fit(data.train.x, data.train.y, fit);
-    if (!history.ok()) return root_["compile"].Wrap(history.status());
+    if (history.status().code() == Code::kInvalidArgument) {
+      // Labels and loss that do not fit each other.
+      return root_["compile"].Wrap(history.status());
+    }
+    RETURN_IF_ERROR(history.status());
     result.history = *std::move(history);
     RETURN_IF_ERROR(CheckFinite(result.history));
     if (!result.history.history.empty()) {

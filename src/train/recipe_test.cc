@@ -95,7 +95,7 @@ TEST_F(RecipeTest, NamesTheLineOfAWrongKey) {
 }
 
 TEST_F(RecipeTest, NamesTheLineOfAWrongShape) {
-  ExpectError(Text("    - Input: {batch_shape: [null, 3, 3], dtype: float32}\n    - Flatten\n"
+  ExpectError(Text("    - Input: {shape: [3, 3]}\n    - Flatten\n"
                    "    - Dense: 4\n",
                    kCompile),
               ":", {"[?,3,3]", "[?,2,2]"});
