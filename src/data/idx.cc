@@ -40,10 +40,10 @@ class ByteSource {
     if (!gzipped_) return;
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size(), UINT32_MAX));
-    ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
+    open_ = ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
   }
   ~ByteSource() {
-    if (ready_) inflateEnd(&stream_);
+    if (open_) inflateEnd(&stream_);
   }
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -63,15 +63,42 @@ class ByteSource {
       stream_.avail_out = static_cast<uInt>(room);
       const int result = inflate(&stream_, Z_NO_FLUSH);
       got += room - stream_.avail_out;
-      if (result != Z_OK) break;
+      if (result == Z_STREAM_END) {
+        ready_ = NextMember();
+      } else if (result != Z_OK) {
+        Fail();
+      }
     }
     return got;
   }
 
+  // What is wrong with the compression, checksums included; empty if nothing, or not noticed yet.
+  // Known for the whole file once Read gave less than it was asked for.
+  const std::string& damage() const { return damage_; }
+
  private:
+  // A gzip file may be several, one after the other. Zeros at the end are padding.
+  bool NextMember() {
+    const std::string_view rest(reinterpret_cast<const char*>(stream_.next_in), stream_.avail_in);
+    if (rest.find_first_not_of('\0') == std::string_view::npos) return false;
+    if (rest.starts_with("\x1f\x8b")) return inflateReset(&stream_) == Z_OK;
+    damage_ = StrCat("its gzip data is followed by ", rest.size(), " bytes of something else");
+    return false;
+  }
+
+  void Fail() {
+    ready_ = false;
+    damage_ = stream_.avail_in == 0 && stream_.msg == nullptr
+                  ? std::string("its gzip data is cut off")
+                  : StrCat("its gzip data is damaged: ",
+                           stream_.msg != nullptr ? stream_.msg : "it does not inflate");
+  }
+
   std::string_view bytes_;
   bool gzipped_ = false;
-  bool ready_ = false;
+  bool open_ = false;   // zlib holds memory
+  bool ready_ = false;  // there may be more to inflate
+  std::string damage_;
   z_stream stream_{};
 };
 
@@ -122,7 +149,13 @@ StatusOr<Header> ReadHeader(ByteSource* source, const std::string& name, uint64_
 
 StatusOr<Tensor> ParseIdx(std::string_view bytes, const std::string& name, uint64_t limit) {
   ByteSource source(bytes);
-  ASSIGN_OR_RETURN(const Header header, ReadHeader(&source, name, limit));
+  auto damaged = [&](Status otherwise) {
+    if (source.damage().empty()) return otherwise;
+    return DataLossError(StrCat(name, " is damaged: ", source.damage()));
+  };
+  const StatusOr<Header> read = ReadHeader(&source, name, limit);
+  if (!read.ok()) return damaged(read.status());
+  const Header& header = *read;
   // Deflate packs at most about 1,030 to one: a header that promises more is not believed.
   const uint64_t wanted =
       static_cast<uint64_t>(header.shape.num_elements()) * DTypeSize(header.dtype);
@@ -133,15 +166,16 @@ StatusOr<Tensor> ParseIdx(std::string_view bytes, const std::string& name, uint6
   ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(header.dtype, header.shape));
   const size_t got = source.Read(t.raw_data(), t.byte_size());
   if (got != t.byte_size()) {
-    return DataLossError(StrCat(name, " is truncated or damaged: it has ", got, " of the ",
-                                t.byte_size(), " bytes of its ", DTypeName(header.dtype),
-                                header.shape.ToString()));
+    return damaged(DataLossError(StrCat(name, " is truncated or damaged: it has ", got, " of the ",
+                                        t.byte_size(), " bytes of its ", DTypeName(header.dtype),
+                                        header.shape.ToString())));
   }
   char extra;
   if (source.Read(&extra, 1) != 0) {
     return DataLossError(
         StrCat(name, " goes on after its ", DTypeName(header.dtype), header.shape.ToString()));
   }
+  RETURN_IF_ERROR(damaged(OkStatus()));
   SwapBytes(&t);
   return t;
 }

@@ -71,7 +71,23 @@ TEST(IdxTest, DamagedFilesSayWhatIsWrong) {
                  "claims the shape");
   ExpectDataLoss(Bytes({0, 0, 8, 1, 64, 0, 0, 0}), "cannot hold");
   const std::string packed = Gzip(kMatrix);
-  ExpectDataLoss(packed.substr(0, packed.size() / 2), "truncated");
+  ExpectDataLoss(packed.substr(0, packed.size() / 2), "cut off");
+}
+
+TEST(IdxTest, GzipIsCheckedToItsEnd) {
+  const std::string packed = Gzip(kMatrix);
+  for (size_t n = 2; n < packed.size(); ++n) ExpectDataLoss(packed.substr(0, n), "cut off");
+  for (size_t back : {1, 5}) {  // its length and its checksum
+    std::string flipped = packed;
+    flipped[flipped.size() - back] = static_cast<char>(flipped[flipped.size() - back] ^ 1);
+    ExpectDataLoss(flipped, "incorrect");
+  }
+  ExpectDataLoss(packed + "and more", "followed by 8 bytes");
+  ExpectDataLoss(packed + packed, "goes on");
+  auto parts =
+      ParseIdx(Gzip(kMatrix.substr(0, 14)) + Gzip(kMatrix.substr(14)) + std::string(2, '\0'), "m");
+  ASSERT_TRUE(parts.ok()) << parts.status().ToString();
+  EXPECT_THAT(parts->flat<uint8_t>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 TEST(IdxTest, EveryTruncationAndEveryFlippedByteIsHandled) {
