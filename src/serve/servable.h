@@ -58,7 +58,10 @@ class Servable {
   // happen when the last is: `drained` is called once, on whatever thread that was.
   void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   void Unref() {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) drained_();
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    // Taken out first: the call may destroy this object.
+    const std::function<void()> drained = std::move(drained_);
+    drained();
   }
   void Retire(std::function<void()> drained) {
     drained_ = std::move(drained);
