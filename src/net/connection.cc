@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace slipway::net {
 
@@ -167,15 +168,21 @@ void Connection::OnTimer() {
   AfterWork();
 }
 
+// An answer may start the next request, whose answer may come before this returns: flushing then
+// would hand the protocol its input a second time.
 void Connection::AnswerHttp(uint64_t id, HttpResponse&& response) {
   if (closed()) return;
+  const bool outer = std::exchange(in_work_, true);
   protocol_->AnswerHttp(id, std::move(response));
+  in_work_ = outer;
   AfterWork();
 }
 
 void Connection::AnswerGrpc(uint64_t id, Status&& status, std::string&& response) {
   if (closed()) return;
+  const bool outer = std::exchange(in_work_, true);
   protocol_->AnswerGrpc(id, std::move(status), std::move(response));
+  in_work_ = outer;
   AfterWork();
 }
 

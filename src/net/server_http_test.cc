@@ -194,6 +194,28 @@ TEST(HttpServer, AnswersFromAnotherThreadAndOutOfOrderRequestsWait) {
   EXPECT_EQ(WithoutDate(client.ReadUntil("two")), Ok(std::string(100'000, 'x') + "two"));
 }
 
+// The answer from outside starts the next requests, which are answered before it returns.
+TEST(HttpServer, PipelinedRequestsAfterALateAnswerAreAnsweredOnce) {
+  Parking parking;
+  HttpHandler park = parking.handler();
+  TestServer server({}, [&](HttpRequest& request, HttpResponder responder) {
+    if (request.path == "/late") return park(request, std::move(responder));
+    responder.Send({.content_type = "text/plain", .body = std::string(request.path)});
+  });
+  RawClient client(server.port());
+  for (int round = 0; round < 20; ++round) {
+    std::string requests = "GET /late HTTP/1.1\r\nHost: h\r\n\r\n";
+    std::string wanted = Ok("late");
+    for (int i = 0; i < 200; ++i) {
+      requests += StrCat("GET /", i, " HTTP/1.1\r\nHost: h\r\n\r\n");
+      wanted += Ok(StrCat("/", i));
+    }
+    client.Send(requests);
+    parking.Take().Send({.content_type = "text/plain", .body = "late"});
+    EXPECT_EQ(WithoutDate(client.ReadUntil("/199")), wanted);
+  }
+}
+
 TEST(HttpServer, ADroppedResponderAnswers500) {
   TestServer server({}, [](HttpRequest&, HttpResponder) {});
   auto client = HttpClient::Connect("127.0.0.1", server.port());
