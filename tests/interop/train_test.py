@@ -2,10 +2,12 @@
 """train_test.py SLIPWAY: TensorBoard, TensorFlow and Keras read all that `slipway train` writes."""
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import keras
@@ -197,6 +199,37 @@ class Checkpoints(unittest.TestCase):
         np.testing.assert_array_equal(reader.get_tensor("fit/history/loss").shape, [EPOCHS])
         np.testing.assert_allclose(reader.get_tensor("fit/history/loss"), logged()["loss"], rtol=1e-5)
         self.assertTrue(any("adam" in key for key in reader.get_variable_to_shape_map()))
+
+
+class Resume(unittest.TestCase):
+    """Killed in mid-epoch and started again, with dropout and shuffling on: the same bits."""
+
+    def command(self, name):
+        # Each checkpoint is synced, so this takes long enough to be killed.
+        backup = f"BackupAndRestore: {{backup_dir: {name}-backup, save_freq: 3}}"
+        return [SLIPWAY, "train", "recipe.yaml", "--set=model.deterministic=true",
+                "--set=fit.epochs=40", f"--set=callbacks=[{backup}, CSVLogger: {name}.csv]",
+                f"--set=save={name}"]
+
+    def read(self, *names):
+        with open(path(*names), "rb") as f:
+            return f.read()
+
+    def test_same_bits(self):
+        run = dict(cwd=work.name, stdout=subprocess.DEVNULL)
+        subprocess.run(self.command("whole"), check=True, **run)
+        killed = subprocess.Popen(self.command("killed"), **run)
+        while killed.poll() is None and not os.path.exists(path("killed-backup", "checkpoint")):
+            time.sleep(0.001)
+        killed.kill()
+        self.assertEqual(killed.wait(), -signal.SIGKILL, "it ended before it was killed")
+        self.assertFalse(os.path.exists(path("killed")))
+        subprocess.run(self.command("killed"), check=True, **run)
+        for file in ["variables.index", "variables.data-00000-of-00001"]:
+            self.assertEqual(self.read("killed", "variables", file),
+                             self.read("whole", "variables", file))
+        self.assertEqual(self.read("killed.csv").splitlines()[-1],
+                         self.read("whole.csv").splitlines()[-1])
 
 
 class Refusals(unittest.TestCase):
