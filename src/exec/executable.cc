@@ -20,6 +20,8 @@ namespace {
 // network, two products at a time may halve the time of a large one.
 constexpr int kTrials = 4;
 constexpr int64_t kWorthTryingNs = 100'000;
+// Which steps may run at the same time takes a bit for each pair of them.
+constexpr size_t kMaxConcurrentSteps = 8192;
 
 struct ShapePlans {
   std::vector<Shape> shapes;
@@ -172,8 +174,9 @@ StatusOr<PlanCache<ShapePlans>::Lease> Executable::Impl::PlansFor(std::span<cons
   auto made = std::make_unique<ShapePlans>();
   ASSIGN_OR_RETURN(made->inline_plan, BuildPlan(function, given, Environment(), false));
   for (const Tensor& t : given) made->shapes.push_back(t.shape());
-  const bool choice =
-      made->inline_plan->num_expensive >= 2 && options.device->inter_op().size() > 0;
+  const bool choice = made->inline_plan->num_expensive >= 2 &&
+                      options.device->inter_op().size() > 0 &&
+                      made->inline_plan->steps.size() <= kMaxConcurrentSteps;
   made->mode = choice ? ShapePlans::kTryInline : ShapePlans::kInline;
   return plans.Insert(std::move(made), matches);
 }

@@ -160,6 +160,38 @@ TEST(ExecutableTest, UpdateIsInPlaceWhenReadersAreDone) {
   EXPECT_EQ(variable->Read()->raw_data(), place);
 }
 
+// The value lies in the result's memory, which the variable then shares: `neg` must not go there.
+TEST(ExecutableTest, AnAssignedValueIsNotOverwritten) {
+  kernels::ResourceContainer resources;
+  auto variable = *resources.FindOrCreate<kernels::Variable>(
+      "v", [] { return std::make_shared<kernels::Variable>("v", DType::kFloat, Shape({3})); });
+  FunctionMaker f;
+  const ir::Output x = f.Arg("x", DType::kFloat, {3});
+  const ir::Output v = f.Variable("v", DType::kFloat, {3});
+  const ir::Output twice = f.b().Op("AddV2", {x, x});
+  ir::Node* assign = f.b().AddNode("AssignVariableOp", {v, twice}, {{"dtype", DType::kFloat}});
+  const ir::Output neg = f.b().Op("Neg", {twice});
+  f.b().graph()->AddControlInput(neg.node, assign);
+  f.Target(assign);
+  f.Return("neg", neg);
+  auto e = f.Compile({.resources = &resources});
+  auto y = RunOnce(*e, {Tensor::Vector<float>({1, 2, 3})});
+  ASSERT_TRUE(y.ok()) << y.status().ToString();
+  EXPECT_THAT((*y)[0].flat<float>(), ElementsAre(-2, -4, -6));
+  EXPECT_THAT(variable->Read()->flat<float>(), ElementsAre(2, 4, 6));
+}
+
+// 2^61 elements are a shape; their bytes are no size.
+TEST(ExecutableTest, ATensorBeyondAllMemoryIsRefused) {
+  FunctionMaker f;
+  auto number = [&](int64_t v) { return f.b().Const(Tensor::Scalar<int64_t>(v)); };
+  const ir::Output range = f.b().Op("Range", {number(0), number(int64_t{1} << 61), number(1)});
+  f.Return("sum", f.b().Op("Sum", {range, f.b().Int32Vector({0})}));
+  auto e = f.Compile();
+  ASSERT_NE(e, nullptr);
+  EXPECT_EQ(RunOnce(*e, {}).status().code(), Code::kResourceExhausted);
+}
+
 TEST(ExecutableTest, ErrorsNameNodeOpAndShapes) {
   auto dense = DenseLayer(RandomTensor({4, 3}, 1), RandomTensor({3}, 2));
   const Status wrong_shape = RunOnce(*dense, {RandomTensor({2, 5}, 1)}).status();

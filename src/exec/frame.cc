@@ -22,9 +22,8 @@ bool Usable(const Tensor& output, DType dtype, const Shape& shape) {
 
 // A value that lies elsewhere becomes a result: shared if it may be kept, else copied.
 void HandOver(const Tensor& value, Tensor* output) {
-  if (!output->owns_memory() && Usable(*output, value.dtype(), value.shape())) {
-    std::memcpy(output->raw_data(), value.raw_data(), value.byte_size());
-  } else if (!value.owns_memory() && Usable(*output, value.dtype(), value.shape())) {
+  const bool copy = !output->owns_memory() || !value.owns_memory();
+  if (copy && Usable(*output, value.dtype(), value.shape())) {
     std::memcpy(output->raw_data(), value.raw_data(), value.byte_size());
   } else {
     *output = value.Owned();

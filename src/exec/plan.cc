@@ -13,6 +13,10 @@ namespace {
 
 using ir::Node;
 
+// Shapes of files may be of any size. What is larger is left to the step that makes it: it fails
+// there, with the node's name, and sums of blocks do not overflow.
+constexpr size_t kMaxBlockBytes = size_t{1} << 40;
+
 // Fixes the argument shapes of a clone and folds what follows from them.
 StatusOr<ir::Function> Specialise(const ir::Function& function, std::span<const Tensor> inputs,
                                   const kernels::BindContext& bind) {
@@ -125,6 +129,7 @@ class PlanBuilder {
       PlanValue value;
       value.dtype = node->dtype(i);
       value.shape = node->shape(i).ToShape();
+      if (value.shape && !Fits(*value.shape, value.dtype)) value.shape.reset();
       value.step = index;
       numbers_[{node, i}] = AddValue(std::move(value));
     }
@@ -190,6 +195,7 @@ class PlanBuilder {
         PlanValue& value = plan_->values[static_cast<size_t>(step.first_output + i)];
         if (JoinShared(step, *defs_[s], i, &value)) continue;
         if (!value.shape || IsObject(value.dtype)) continue;
+        if (step.op == "ReadVariableOp") continue;  // its memory is the variable's
         if (!JoinInPlace(static_cast<int>(s), *defs_[s], i, &value)) NewBlock(&value);
         MemoryBlock& block = blocks_[static_cast<size_t>(value.block)];
         block.writers.push_back(static_cast<int>(s));
@@ -203,6 +209,13 @@ class PlanBuilder {
     value->block = static_cast<int>(blocks_.size());
     blocks_.push_back({.bytes = BytesOf(*value)});
     plan_->block_values.emplace_back();
+  }
+
+  static bool Fits(const Shape& shape, DType dtype) {
+    size_t bytes = 0;
+    return !__builtin_mul_overflow(static_cast<size_t>(shape.num_elements()), DTypeSize(dtype),
+                                   &bytes) &&
+           bytes <= kMaxBlockBytes;
   }
 
   static size_t BytesOf(const PlanValue& value) {
@@ -232,7 +245,7 @@ class PlanBuilder {
     return false;
   }
 
-  // Over the input's memory, if every other reader of it is done before this step begins.
+  // Over the input's memory, if every other reader of it is done with it before this step begins.
   bool JoinInPlace(int s, const kernels::KernelDef& def, int output, PlanValue* value) {
     const PlanStep& step = plan_->steps[static_cast<size_t>(s)];
     for (const auto& [from, to] : def.in_place) {
@@ -246,13 +259,20 @@ class PlanBuilder {
       if (block.bytes != BytesOf(*value) || IsReturned(input.block)) continue;
       if (CountInputsIn(step, input.block) != 1 || AlreadyJoined(step, input.block)) continue;
       const bool free = std::all_of(block.readers.begin(), block.readers.end(), [&](int reader) {
-        return reader == s || order_.Before(reader, s);
+        return reader == s || (order_.Before(reader, s) && !MayKeepInputs(reader));
       });
       if (!free) continue;
       value->block = input.block;
       return true;
     }
     return false;
+  }
+
+  // A variable keeps the value that it is given, without a copy if that lies in a result's memory.
+  bool MayKeepInputs(int step) const {
+    const ir::Effect effect = schedule_.steps[static_cast<size_t>(step)]->effect();
+    return effect == ir::Effect::kWritesResource || effect == ir::Effect::kStateful ||
+           defs_[static_cast<size_t>(step)] == nullptr;
   }
 
   int CountInputsIn(const PlanStep& step, int block) {

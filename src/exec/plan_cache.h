@@ -4,10 +4,11 @@
 // takes no lock and writes nothing shared but two counters. Internal to exec.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <utility>
 #include <vector>
 
 namespace slipway::exec {
@@ -15,7 +16,7 @@ namespace slipway::exec {
 template <typename Entry>
 class PlanCache {
  public:
-  explicit PlanCache(int capacity) : places_(static_cast<size_t>(capacity)) {}
+  explicit PlanCache(int capacity) : places_(static_cast<size_t>(std::max(capacity, 1))) {}
   ~PlanCache() {
     for (auto& place : places_) delete place.load();
     for (Node* node : retired_) delete node;
@@ -95,9 +96,10 @@ class PlanCache {
     std::atomic<int64_t> last_used{0};
   };
 
-  // An entry taken out can gain users only from a look-up that began before.
+  // An entry taken out can gain users only from a look-up that began before. While one runs, the
+  // entries stay for the next insertion.
   void FreeRetired() {
-    while (readers_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+    if (readers_.load(std::memory_order_seq_cst) != 0) return;
     std::erase_if(retired_, [](Node* node) {
       if (node->users.load(std::memory_order_acquire) != 0) return false;
       delete node;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runtime ops: ops that the executor runs itself because they need the step they run in (calls of
-// functions, branches, loops), where a kernel only sees tensors. They complete through a callback,
-// so that one that waits (a queue, a collective) holds no thread.
+// functions, branches, loops), where a kernel only sees tensors.
 #pragma once
 
 #include <functional>
@@ -25,7 +24,7 @@ struct RuntimeCall {
   const RunOptions& options;
 };
 using RuntimeDone = std::function<void(Status)>;
-// `call` stays valid until `done` was called, which happens exactly once, on any thread.
+// Calls `done` exactly once, before it returns.
 using RuntimeOp = std::function<void(RuntimeCall& call, RuntimeDone done)>;
 
 // Compiles functions of the library for runtime ops, each once for an executable and all it calls.
