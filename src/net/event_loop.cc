@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -190,13 +189,6 @@ StatusOr<std::shared_ptr<EventLoopGroup>> EventLoopGroup::Start(int loops) {
 EventLoopGroup::~EventLoopGroup() {
   for (const auto& loop : loops_) loop->Stop();
   for (std::thread& thread : threads_) thread.join();
-}
-
-const std::shared_ptr<EventLoop>& EventLoopGroup::Least() const {
-  return *std::min_element(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
-    return a->connections.load(std::memory_order_relaxed) <
-           b->connections.load(std::memory_order_relaxed);
-  });
 }
 
 }  // namespace slipway::net

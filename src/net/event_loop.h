@@ -124,8 +124,6 @@ class EventLoopGroup {
 
   size_t size() const { return loops_.size(); }
   const std::shared_ptr<EventLoop>& loop(size_t i) const { return loops_[i]; }
-  // The loop with the fewest connections.
-  const std::shared_ptr<EventLoop>& Least() const;
 
  private:
   EventLoopGroup() = default;

@@ -35,9 +35,7 @@ class Http1 final : public Protocol {
   std::span<char> ReadBuffer() override;
   void OnRead(size_t n) override;
   void OnEof() override;
-  void OnDrained() override {
-    if (state_ == State::kHead && !in_.empty()) ProcessHeld();
-  }
+  void OnDrained() override;
   int64_t Deadline() const override;
   void OnDeadline() override;
   void Drain() override;
@@ -351,6 +349,11 @@ void Http1::OnEof() {
   if (state_ != State::kLingering) Linger();
 }
 
+void Http1::OnDrained() {
+  if (state_ == State::kLingering) Touch();
+  if (state_ == State::kHead && (!in_.empty() || eof_)) ProcessHeld();
+}
+
 int64_t Http1::Deadline() const {
   switch (state_) {
     case State::kHead:
@@ -364,8 +367,8 @@ int64_t Http1::Deadline() const {
       return since_ns_ + Nanos(options_.io_timeout);
     case State::kAnswering:
       return 0;
-    case State::kLingering:
-      return since_ns_ + kLingerNanos;
+    case State::kLingering:  // once all is written; until then the connection sees to progress
+      return connection_.out().empty() ? since_ns_ + kLingerNanos : 0;
   }
   return 0;
 }

@@ -66,7 +66,10 @@ class Http2 final : public Protocol {
   std::span<char> ReadBuffer() override { return connection_.loop().scratch(); }
   void OnRead(size_t n) override;
   void OnEof() override { connection_.Close(); }
-  void OnDrained() override { Pump(); }
+  void OnDrained() override {
+    if (over_) Touch();
+    Pump();
+  }
   int64_t Deadline() const override;
   void OnDeadline() override;
   void Drain() override;
@@ -469,7 +472,7 @@ int Http2::OnClosed(nghttp2_session* session, int32_t id, uint32_t, void* user) 
 
 // Handlers that run have no deadline here: theirs is the call's own, or none.
 int64_t Http2::Deadline() const {
-  if (over_) return since_ns_ + kLingerNanos;
+  if (over_) return connection_.out().empty() ? since_ns_ + kLingerNanos : 0;
   if (open_ == 0) {
     if (draining_) return since_ns_ + std::chrono::nanoseconds(options_.header_timeout).count();
     return since_ns_ + std::chrono::nanoseconds(options_.idle_timeout).count();
