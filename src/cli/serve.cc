@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <memory>
 #include <thread>
 
 #include "base/log.h"
@@ -42,8 +43,9 @@ class SignalDrain {
 };
 
 Status Serve(const serve::ServerOptions& options) {
-  SignalDrain drain;
-  ASSIGN_OR_RETURN(const auto server, serve::Server::Create(options));
+  std::unique_ptr<serve::Server> server;
+  SignalDrain drain;  // ends its thread before the server goes
+  ASSIGN_OR_RETURN(server, serve::Server::Create(options));
   drain.Watch(server.get());
   const Status started = server->Start();
   // Asked to stop before it was up: that is a clean end.

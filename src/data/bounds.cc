@@ -128,9 +128,11 @@ class BoundNode : public Node {
       case Bound::kRepeat:
         if (count_ == 0 || n == 0) return 0;
         if (count_ < 0) return kInfiniteCardinality;
-        return n < 0 ? n : n * count_;
+        break;
     }
-    return kUnknownCardinality;
+    int64_t all = 0;
+    if (n < 0) return n;
+    return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;
   }
 
   std::unique_ptr<Stage> MakeStage(const IteratorOptions& options) const override {

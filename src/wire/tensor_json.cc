@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/tensor_json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -19,11 +20,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 
-Status WrongValue(const Json& value, DType dtype) {
+// What is nested by its kind only: to print it takes a stack as deep as it is.
+std::string Shown(const Json& value) {
+  const bool nested =
+      std::any_of(value.begin(), value.end(), [](const Json& e) { return e.is_structured(); });
+  if (nested) return StrCat("(an ", value.type_name(), ")");
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
+  return text.size() > 80 ? text.substr(0, 77) + "..." : text;
+}
+
+Status WrongValue(const Json& value, DType dtype) {
   return InvalidArgumentError(
-      StrCat("the value ", text, " does not fit type ", DTypeEnumName(dtype)));
+      StrCat("the value ", Shown(value), " does not fit type ", DTypeEnumName(dtype)));
 }
 
 std::optional<double> SpecialNumber(std::string_view text) {
@@ -207,9 +215,8 @@ StatusOr<DType> ParseDTypeKey(const Json& json) {
   const auto dtype =
       json.is_string() ? ParseDType(json.get_ref<const std::string&>()) : std::nullopt;
   if (dtype && *dtype != DType::kInvalid) return *dtype;
-  return InvalidArgumentError(StrCat("unknown \"dtype\" ",
-                                     json.dump(-1, ' ', false, Json::error_handler_t::replace),
-                                     "; wanted one such as \"DT_FLOAT\""));
+  return InvalidArgumentError(
+      StrCat("unknown \"dtype\" ", Shown(json), "; wanted one such as \"DT_FLOAT\""));
 }
 
 StatusOr<Tensor> ParseNpyTensor(const Json& json, Env* env, const std::string& folder) {
