@@ -164,6 +164,21 @@ TEST(HttpServer, ARefusedUploadStillGetsItsAnswer) {
   EXPECT_EQ(client.ReadAll().substr(0, 12), "HTTP/1.1 413");
 }
 
+// The short wait for the peer's end begins when the answer is written, not before.
+TEST(HttpServer, SlowReadersGetTheLastAnswerWhole) {
+  constexpr size_t kBytes = 16 << 20;  // more than both sockets hold
+  TestServer server({}, [](HttpRequest&, HttpResponder responder) {
+    responder.Send({.body = std::string(kBytes, 'x')});
+  });
+  RawClient client(server.port());
+  client.Send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(client.Read(4), "HTTP");
+  std::this_thread::sleep_for(2500ms);
+  const std::string rest = client.ReadAll();
+  EXPECT_GT(rest.size(), kBytes);
+  EXPECT_TRUE(rest.ends_with("xxx"));
+}
+
 TEST(HttpServer, SlowRequestsTimeOut) {
   ServerOptions options;
   options.header_timeout = 30ms;
