@@ -3,6 +3,7 @@
 // A buffer of upcoming elements, one of which is picked each time. Over a node with random access
 // the buffer holds positions, not elements: a full shuffle of 60,000 images is 480 KB.
 #include <algorithm>
+#include <optional>
 
 #include "base/random.h"
 #include "base/strings.h"
@@ -55,17 +56,28 @@ class PositionShuffleStage : public Stage {
   }
 
   StatusOr<bool> Next(std::vector<Tensor>* element) override {
-    if (buffer_.empty()) return false;
-    input_.ElementAt(PickPosition(), element);
+    if (!next_ && buffer_.empty()) return false;
+    input_.ElementAt(TakePosition(), element);
+    if (!buffer_.empty()) {
+      next_ = PickPosition();
+      input_.WillRead(*next_);
+    }
     return true;
   }
   StatusOr<int64_t> Skip(int64_t count) override {
     int64_t skipped = 0;
-    for (; skipped < count && !buffer_.empty(); ++skipped) PickPosition();
+    for (; skipped < count && (next_ || !buffer_.empty()); ++skipped) TakePosition();
     return skipped;
   }
 
  private:
+  // The position picked ahead, if there is one.
+  int64_t TakePosition() {
+    const int64_t position = next_ ? *next_ : PickPosition();
+    next_.reset();
+    return position;
+  }
+
   int64_t PickPosition() {
     int64_t& place = buffer_[picker_.Pick(buffer_.size())];
     const int64_t position = place;
@@ -82,6 +94,7 @@ class PositionShuffleStage : public Stage {
   Picker picker_;
   std::vector<int64_t> buffer_;
   int64_t upcoming_ = 0;
+  std::optional<int64_t> next_;  // picked one ahead: far memory takes a while to come
 };
 
 class ElementShuffleStage : public Stage {

@@ -39,6 +39,16 @@ class SlicesNode : public Node {
                              start + static_cast<size_t>(row) * row_bytes_[i]);
     }
   }
+  void WillRead(int64_t row) const override {
+    constexpr size_t kLine = 64, kMost = 8192;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      const char* from = static_cast<const char*>(tensors_[i].raw_data()) +
+                         static_cast<size_t>(row) * row_bytes_[i];
+      for (size_t at = 0; at < std::min(row_bytes_[i], kMost); at += kLine) {
+        __builtin_prefetch(from + at);
+      }
+    }
+  }
 
  private:
   std::vector<Tensor> tensors_;

@@ -38,6 +38,8 @@ class Node {
   // Nodes whose elements can be had in any order: element i, for 0 <= i < cardinality().
   virtual bool random_access() const { return false; }
   virtual void ElementAt(int64_t /*i*/, std::vector<Tensor>* /*element*/) const {}
+  // Element i is wanted soon: time to fetch its memory.
+  virtual void WillRead(int64_t /*i*/) const {}
 };
 using NodePtr = std::shared_ptr<const Node>;
 
