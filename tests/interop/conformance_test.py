@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""conformance_test.py SLIPWAY SHARED GOLDEN CASES: the black-box suite for servers that replace
+"""conformance_test.py SLIPWAY GOLDEN CASES: the black-box suite for servers that replace
 tensorflow_model_server, limited to the cases that the file CASES names.
 
 SHARED/conformance/tfs holds the suite; skipped without it, or without what it imports. A case
@@ -20,13 +20,15 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+from shared import SHARED
+
 SKIPPED = 77
 HALF_PLUS_TWO = {"saved_model_half_plus_two_cpu": ["00000123"],
                  "saved_model_half_plus_two_tf2_cpu": ["00000123"],
                  "saved_model_half_plus_two_2_versions": ["00000123", "00000124"]}
 
-slipway, shared, golden, list_of_cases = sys.argv[1:5]
-suite = os.path.join(shared, "conformance", "tfs")
+slipway, golden, list_of_cases = sys.argv[1:4]
+suite = os.path.join(SHARED, "conformance", "tfs")
 missing = [m for m in ("requests", "yaml") if importlib.util.find_spec(m) is None]
 if not os.path.exists(os.path.join(suite, "run.py")):
     print(f"SKIPPED: there is no {suite}/run.py")
