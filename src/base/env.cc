@@ -149,6 +149,9 @@ Status WriteFile(Env* env, const std::string& path, std::string_view bytes) {
 }
 
 Status WriteFileAtomically(Env* env, const std::string& path, std::string_view bytes) {
+  if (const auto there = env->Stat(path); there.ok() && there->is_special) {
+    return WriteFile(env, path, bytes);
+  }
   const std::string temporary = StrCat(path, ".tmp", RandomSeed());
   Status status = [&]() -> Status {
     ASSIGN_OR_RETURN(const auto file, env->OpenForWriting(temporary));

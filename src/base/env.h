@@ -41,6 +41,7 @@ class WritableFile {
 struct FileInfo {
   uint64_t size = 0;
   bool is_directory = false;
+  bool is_special = false;  // a device, a pipe, a socket: neither file nor directory
   int64_t modified_ns = 0;  // since the epoch
 };
 
@@ -84,7 +85,8 @@ std::unique_ptr<Env> NewMemoryEnv();
 StatusOr<std::string> ReadFile(Env* env, const std::string& path,
                                uint64_t limit = uint64_t{2} << 30);
 Status WriteFile(Env* env, const std::string& path, std::string_view bytes);
-// Writes beside, syncs and renames: after a crash the old or the new file is there, whole.
+// Writes beside, syncs and renames: after a crash the old or the new file is there, whole. What
+// is_special (/dev/stdout) is written into, not replaced.
 Status WriteFileAtomically(Env* env, const std::string& path, std::string_view bytes);
 
 // With one '/' between them, whatever they end or begin with; an empty one adds nothing.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/env.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -184,6 +186,23 @@ TEST_P(EnvTest, OpenFileOutlivesItsName) {
   ASSERT_TRUE((*file)->Read(0, 5, out).ok());
   EXPECT_EQ(std::string_view(out, 5), "first");
   EXPECT_EQ(MustRead("a"), "second");
+}
+
+// A root that writes its report to /dev/null must have a /dev/null afterwards.
+TEST(LocalEnvTest, DevicesAndPipesAreWrittenIntoNotReplaced) {
+  Env* env = Env::Default();
+  const std::string path = StrCat(::testing::TempDir(), "slipway_env_pipe_", RandomSeed());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(env->Stat(path)->is_special);
+  EXPECT_TRUE(WriteFileAtomically(env, path, "report").ok());
+  char out[16];
+  ASSERT_EQ(read(reader, out, sizeof out), 6);
+  EXPECT_EQ(std::string_view(out, 6), "report");
+  EXPECT_TRUE(env->Stat(path)->is_special);
+  close(reader);
+  EXPECT_TRUE(env->RemoveFile(path).ok());
 }
 
 TEST_P(EnvTest, AtomicWriteIsOldOrNewWhereverItStops) {

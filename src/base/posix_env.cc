@@ -163,6 +163,7 @@ class PosixEnv : public Env {
     if (::stat(path.c_str(), &info) != 0) return ErrnoStatus("look up", path, errno);
     return FileInfo{.size = static_cast<uint64_t>(info.st_size),
                     .is_directory = S_ISDIR(info.st_mode),
+                    .is_special = !S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode),
                     .modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
   }
 

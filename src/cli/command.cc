@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 
@@ -66,6 +70,26 @@ int UnknownCommand(Args args) {
   return kWrongUsage;
 }
 
+// A descriptor that the caller closed would be given to the next file that is opened, a model for
+// instance, and what is printed would go into it.
+void OpenStandardStreams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    if (open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
+// Output that was lost, to a full disk for instance, must not look like success. A reader that
+// went away has seen what it wanted.
+int CheckOutput(int exit) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;
+  pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+  if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) return exit;
+  const int failed =
+      Fail(DataLossError("the output is not complete: standard output took no more"));
+  return exit == kDone ? failed : exit;
+}
+
 }  // namespace
 
 std::span<const Command> Commands() { return kCommands; }
@@ -100,6 +124,7 @@ Parsed ParseFlags(FlagSet* flags, const std::string& command, Args args, size_t 
 }
 
 int Main(Args args) {
+  OpenStandardStreams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of a write, not our end
   if (args.empty()) {
     PrintHelp(stderr);
@@ -110,7 +135,7 @@ int Main(Args args) {
     asked.erase(asked.begin());
     if (asked.empty()) {
       PrintHelp(stdout);
-      return kDone;
+      return CheckOutput(kDone);
     }
     asked.emplace_back("--help");
   } else if (asked[0] == "--version") {
@@ -119,7 +144,7 @@ int Main(Args args) {
   size_t words = 0;
   const Command* command = FindCommand(asked, &words);
   if (command == nullptr) return UnknownCommand(asked);
-  return command->run(Args(asked).subspan(words));
+  return CheckOutput(command->run(Args(asked).subspan(words)));
 }
 
 }  // namespace slipway::cli
