@@ -205,8 +205,11 @@ class FieldReader final : public FieldVisitor {
     }
   }
   void operator()(const char* key, int* v) override {
+    const Json* j = Find(key);
+    if (j == nullptr) return;
     int64_t wide = *v;
-    (*this)(key, &wide);
+    ReadInt(key, *j, &wide);
+    if (!std::in_range<int>(wide)) return Wrong(key, *j, "an integer of 32 bits");
     *v = static_cast<int>(wide);
   }
   void operator()(const char* key, int64_t* v) override {

@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kMaxRecipeBytes = 1 << 20;
 constexpr int kMaxDepth = 64;
+constexpr int kMaxValues = 100'000;
 
 Json ScalarToJson(const YAML::Node& node) {
   const std::string& text = node.Scalar();
@@ -46,6 +47,29 @@ Json NodeToJson(const YAML::Node& node, int depth) {
     out[entry.first.IsScalar() ? entry.first.Scalar() : "?"] = NodeToJson(entry.second, depth + 1);
   }
   return out;
+}
+
+// Aliases are followed by whoever reads the tree: a few lines of them can stand for more values
+// than there is memory for, and an alias within its own anchor has no end. False if so.
+bool IsSmall(const YAML::Node& node, int depth, int* left) {
+  if (depth > kMaxDepth || --*left < 0) return false;
+  for (const auto& entry : node) {
+    if (node.IsMap()
+            ? !IsSmall(entry.first, depth + 1, left) || !IsSmall(entry.second, depth + 1, left)
+            : !IsSmall(entry, depth + 1, left)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status CheckSize(const YAML::Node& root, const std::string& file) {
+  int left = kMaxValues;
+  if (IsSmall(root, 0, &left)) return OkStatus();
+  return InvalidArgumentError(StrCat(file,
+                                     ":1: with its aliases written out, the recipe has more "
+                                     "than ",
+                                     kMaxValues, " values or is nested deeper than ", kMaxDepth));
 }
 
 StatusOr<YAML::Node> ParseYaml(const std::string& text, const std::string& file) {
@@ -127,7 +151,10 @@ std::vector<std::pair<std::string, RecipeNode>> RecipeNode::entries() const {
   return out;
 }
 
-std::string RecipeNode::ToJson() const { return NodeToJson(node_->node, 0).dump(); }
+std::string RecipeNode::ToJson() const {
+  // YAML may hold bytes that are not UTF-8, which JSON cannot.
+  return NodeToJson(node_->node, 0).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 Status RecipeNode::Error(std::string_view text) const {
   return Wrap(InvalidArgumentError(std::string(text)));
@@ -195,6 +222,7 @@ StatusOr<RecipeNode> ReadRecipe(const std::string& file, const std::vector<std::
                                          "data, compile, fit, callbacks, save"));
     }
     for (const std::string& setting : set) RETURN_IF_ERROR(Override(root, setting));
+    RETURN_IF_ERROR(CheckSize(root, file));
     return RecipeNode(file, std::make_shared<const RecipeNode::Yaml>(RecipeNode::Yaml{root}));
   } catch (const YAML::Exception& error) {
     return InvalidArgumentError(StrCat(file, ":", error.mark.line + 1, ": ", error.msg));

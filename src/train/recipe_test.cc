@@ -106,8 +106,24 @@ TEST_F(RecipeTest, NamesWhatIsNotYaml) {
   ExpectError("- 1\n", ":1:", {"must be a map"});
 }
 
+TEST_F(RecipeTest, AliasesThatExplodeAreRefused) {
+  ExpectError("model: &a [*a, *a]\n", ":1:", {"aliases"});
+  std::string bomb = "model:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    StrAppend(&bomb, "  ", std::string(1, c), ": &", std::string(1, c), " [");
+    for (int i = 0; i < 10; ++i) StrAppend(&bomb, "*", std::string(1, c - 1), ", ");
+    StrAppend(&bomb, "]\n");
+  }
+  ExpectError(bomb, ":1:", {"aliases", "100000"});
+}
+
+TEST_F(RecipeTest, BytesThatAreNotUtf8AreNoCrash) {
+  ExpectError(Text("    - Dense: {units: \xff}\n", kCompile), ":4:", {"must be an integer"});
+}
+
 TEST_F(RecipeTest, OverridesAreCheckedToo) {
   ExpectError(Text(kLayers, kCompile), "", {"'epoch'", "did you mean 'epochs'"}, {"fit.epoch=2"});
+  ExpectError(Text(kLayers, kCompile), "", {"'epochs'", "32 bits"}, {"fit.epochs=4294967297"});
   auto result = Run(Text(kLayers, kCompile), {"nonsense"});
   EXPECT_THAT(result.status().ToString(), HasSubstr("key=value"));
   result = Run(Text(kLayers, kCompile), {"model.layers.7.Dense=2"});
