@@ -6,6 +6,11 @@
 #include "train/recipe.h"
 
 namespace slipway::cli {
+namespace {
+
+constexpr int32_t kMaxThreads = 1024;
+
+}  // namespace
 
 int RunTrain(Args args) {
   train::RecipeOptions options;
@@ -18,11 +23,12 @@ int RunTrain(Args args) {
        {"threads", &threads, "threads to train with; 0 is one a processor"}});
   const Parsed parsed = ParseFlags(&flags, "train", args, 1);
   if (parsed.exit) return *parsed.exit;
-  if (parsed.positional.empty() || threads < 0) {
-    return FailUsage(
-        "train",
-        InvalidArgumentError(threads < 0 ? StrCat("--threads is ", threads, ", wanted 0 or more")
-                                         : std::string("the YAML file is missing")));
+  if (threads < 0 || threads > kMaxThreads) {
+    return FailUsage("train", InvalidArgumentError(
+                                  StrCat("--threads is ", threads, ", wanted 0 to ", kMaxThreads)));
+  }
+  if (parsed.positional.empty()) {
+    return FailUsage("train", InvalidArgumentError("the YAML file is missing"));
   }
   options.file = parsed.positional[0];
   const Status configured =

@@ -56,6 +56,8 @@ TEST(ConfigTest, ErrorsSayWhatIsAllowed) {
   EXPECT_THAT(error(R"({"class_name": "Dense", "config": {"units": 3, "biass": 1}})"),
               HasSubstr("Dense has no key 'biass'"));
   EXPECT_EQ(problem.key, "biass");
+  EXPECT_THAT(error(R"({"class_name": "Dense", "config": {"units": 100000000000}})"),
+              HasSubstr("'units' must be 1 to 2147483647, got 100000000000"));
   EXPECT_THAT(error(R"({"class_name": "Dense", "config": {"units": "3"}})"),
               HasSubstr("'units' must be an integer, got \"3\""));
   EXPECT_THAT(

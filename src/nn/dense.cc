@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "base/strings.h"
 #include "nn/layers.h"
 #include "nn/shapes.h"
 
 namespace slipway {
 namespace nn {
+namespace {
+
+// Shapes are int32 tensors in graphs.
+constexpr int64_t kMaxUnits = std::numeric_limits<int32_t>::max();
+
+}  // namespace
 
 void Dense::Fields(FieldVisitor& visit) {
   Layer::Fields(visit);
@@ -21,12 +29,14 @@ void Dense::Fields(FieldVisitor& visit) {
 }
 
 std::optional<Configurable::Problem> Dense::Check() const {
-  if (units_ > 0) return std::nullopt;
-  return Problem{"units", StrCat("'units' must be at least 1, got ", units_)};
+  if (units_ > 0 && units_ <= kMaxUnits) return std::nullopt;
+  return Problem{"units", StrCat("'units' must be 1 to ", kMaxUnits, ", got ", units_)};
 }
 
 Status Dense::MakeVariables(BuildContext& context, const PartialShape& input) {
-  if (units_ <= 0) return Error(StrCat("units must be at least 1, got ", units_));
+  if (units_ <= 0 || units_ > kMaxUnits) {
+    return Error(StrCat("units must be 1 to ", kMaxUnits, ", got ", units_));
+  }
   if (!input.has_rank() || input.rank() < 2 || input.dim(input.rank() - 1) < 0) {
     return Error(StrCat("MatMul needs an input of rank 2 or more whose last size is known, got ",
                         input.ToString()));

@@ -21,6 +21,8 @@ std::vector<ModelConfig> Models(const ServerOptions& options) {
   return {{options.model_name, options.model_base_path}};
 }
 
+constexpr int32_t kMaxThreads = 1024;
+
 Status CheckOptions(const ServerOptions& options) {
   for (const ModelConfig& model : Models(options)) {
     if (model.base_path.empty())
@@ -36,6 +38,11 @@ Status CheckOptions(const ServerOptions& options) {
   if (options.port == options.rest_api_port && options.port > 0) {
     return InvalidArgumentError(
         StrCat("--port and --rest_api_port are both ", options.port, "; give them different ones"));
+  }
+  for (const auto& [flag, threads] : {std::pair{"--loops", options.loops},
+                                      std::pair{"--worker_threads", options.worker_threads}}) {
+    if (threads < 0 || threads > kMaxThreads)
+      return InvalidArgumentError(StrCat(flag, " is ", threads, "; wanted 0 to ", kMaxThreads));
   }
   return OkStatus();
 }

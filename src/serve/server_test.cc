@@ -212,6 +212,10 @@ TEST_F(ServerTest, StartErrors) {
   EXPECT_THAT(Server::Create(options).status().ToString(), HasSubstr("--rest_api_port"));
   options.port = options.rest_api_port = 8500;
   EXPECT_EQ(Server::Create(options).status().code(), Code::kInvalidArgument);
+  options = Options();
+  options.worker_threads = 1'000'000;
+  EXPECT_THAT(Server::Create(options).status().ToString(),
+              HasSubstr("--worker_threads is 1000000"));
 
   options = Options();
   options.model_base_path = JoinPath(root_, "nowhere");

@@ -251,6 +251,12 @@ class Refusals(unittest.TestCase):
         self.assertIn("NOT_FOUND", result.stderr)
         self.assertIn("absent", result.stderr)
 
+    def test_more_threads_than_there_can_be(self):
+        result = subprocess.run([SLIPWAY, "train", "recipe.yaml", "--threads=1000000"],
+                                cwd=work.name, text=True, capture_output=True)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("--threads is 1000000", result.stderr)
+
     def test_unknown_key(self):
         result = self.run_with("fit.epoch=3")
         self.assertEqual(result.returncode, 1)
