@@ -86,11 +86,11 @@ class PlanBuilder {
 
   void AddArguments() {
     for (size_t i = 0; i < plan_->function.args.size(); ++i) {
-      PlanValue value;
+      numbers_[{plan_->function.args[i].node, 0}] = static_cast<int>(plan_->values.size());
+      PlanValue& value = plan_->values.emplace_back();
       value.source = PlanValue::Source::kArgument;
       value.argument = static_cast<int>(i);
       value.dtype = plan_->function.args[i].dtype;
-      numbers_[{plan_->function.args[i].node, 0}] = AddValue(std::move(value));
     }
   }
 
