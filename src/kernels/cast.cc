@@ -6,6 +6,7 @@
 #include "kernels/checks.h"
 #include "kernels/elementwise.h"
 #include "kernels/families.h"
+#include "kernels/strided_copy.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -77,11 +78,12 @@ StatusOr<KernelFn> BindCast(const BindContext& c) {
   }
   return KernelFn([from, to, loop](KernelContext& ctx) -> Status {
     const Tensor& x = ctx.input(0);
+    ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, x.shape()));
     if (from == to) {
-      ctx.SetOutput(0, x);
+      // Copied: a view must be declared for the op, and most casts are none.
+      CopyElements(from, x.raw_data(), y->raw_data(), x.num_elements());
       return OkStatus();
     }
-    ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, x.shape()));
     const auto in = static_cast<int64_t>(DTypeSize(from)),
                out = static_cast<int64_t>(DTypeSize(to));
     ctx.intra_op().ParallelFor(x.num_elements(), kElementGrain, [&](int64_t begin, int64_t end) {

@@ -55,7 +55,10 @@ Status RunConcat(KernelContext& c) {
   int64_t total = 0;
   for (int i = 0; i < count; ++i) {
     RETURN_IF_ERROR(CheckConcat(first, c.input(i), i, axis));
-    total += c.input(i).dim(axis);
+    if (__builtin_add_overflow(total, c.input(i).dim(axis), &total)) {
+      return InvalidArgumentError(StrCat("ConcatOp : The sizes along dimension ", axis,
+                                         " are together more than a dimension can be"));
+    }
   }
   dims[static_cast<size_t>(axis)] = total;
   ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));

@@ -8,6 +8,7 @@
 #include "kernels/checks.h"
 #include "kernels/families.h"
 #include "kernels/format_tensor.h"
+#include "kernels/strided_copy.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -15,8 +16,19 @@ namespace {
 
 Status RunNothing(KernelContext&) { return OkStatus(); }
 
+// Outputs that are declared to share their input's memory; more are copies.
+constexpr int kSharedOutputs = 64;
+
 Status RunForward(KernelContext& c) {
-  for (int i = 0; i < c.num_inputs(); ++i) c.SetOutput(i, c.input(i));
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const Tensor& x = c.input(i);
+    if (i < kSharedOutputs) {
+      c.SetOutput(i, x);
+      continue;
+    }
+    ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(i, x.shape()));
+    CopyElements(x.dtype(), x.raw_data(), y->raw_data(), x.num_elements());
+  }
   return OkStatus();
 }
 Status RunForwardFirst(KernelContext& c) {
@@ -148,7 +160,8 @@ std::vector<KernelDef> MakeTable() {
   for (KernelDef& def : table) {
     if (def.op != "NoOp" && def.op != "Const" && def.op != "Assert" && def.op != "PrintV2") {
       def.shares = {{0, 0}};
-      for (int i = 1; def.op == "IdentityN" && i < 64; ++i) def.shares.push_back({i, i});
+      for (int i = 1; def.op == "IdentityN" && i < kSharedOutputs; ++i)
+        def.shares.push_back({i, i});
     }
   }
   return table;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "checkpoint/bundle.h"
@@ -194,6 +196,53 @@ TEST(HostileValues, HandlesThatAreNoVariablesAreErrors) {
   const Tensor empty(DType::kResource, Shape());
   EXPECT_EQ(RunOp("ReadVariableOp", {empty}, {{"dtype", DType::kFloat}}).status().code(),
             Code::kInvalidArgument);
+}
+
+TEST(Hostile, ConcatenatesNothingTooLongForADimension) {
+  const Tensor empty(DType::kFloat, {0, int64_t{1} << 62});
+  const auto joined = RunOp("ConcatV2", {empty, empty, empty, Tensor::Scalar<int32_t>(1)});
+  EXPECT_EQ(joined.status().code(), Code::kInvalidArgument) << joined.status().ToString();
+}
+
+TEST(Hostile, TopKOrdersNaN) {
+  // Long enough for a sort that runs off its range where the order is none.
+  Tensor x(DType::kFloat, {200});
+  for (size_t i = 0; i < 200; ++i) {
+    x.flat<float>()[i] = i % 3 == 0 ? std::nanf("") : static_cast<float>((i * 37) % 101);
+  }
+  const auto top = RunOp("TopKV2", {x, Tensor::Scalar<int32_t>(200)});
+  ASSERT_TRUE(top.ok()) << top.status().ToString();
+  const auto values = (*top)[0].flat<float>();
+  const auto indices = (*top)[1].flat<int32_t>();
+  for (size_t i = 0; i < 67; ++i) EXPECT_EQ(indices[i], static_cast<int32_t>(3 * i));
+  for (size_t i = 68; i < 200; ++i) EXPECT_GE(values[i - 1], values[i]) << i;
+}
+
+// Memory that no view is declared for may be laid under another value.
+TEST(Views, WhatIsNotDeclaredIsCopied) {
+  const auto cast = [](const Tensor& x) {
+    return RunOp("Cast", {x}, {{"SrcT", x.dtype()}, {"DstT", x.dtype()}});
+  };
+  const Tensor number = Tensor::Vector<float>({1, 2});
+  const auto same = cast(number);
+  ASSERT_TRUE(same.ok()) << same.status().ToString();
+  EXPECT_NE((*same)[0].raw_data(), number.raw_data());
+  EXPECT_EQ((*same)[0].flat<float>()[1], 2.0f);
+
+  std::vector<Tensor> many;
+  for (int i = 0; i < 100; ++i) many.push_back(Tensor::Scalar(static_cast<float>(i)));
+  ir::Graph graph;
+  ir::Node* node = NodeFor(&graph, "IdentityN", many);
+  const auto def = FindKernel(*node, "CPU");
+  const auto forwarded = RunNode(*node, many);
+  ASSERT_TRUE(def.ok() && forwarded.ok());
+  for (int i = 0; i < 100; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const auto& shares = (*def)->shares;
+    const bool declared = std::find(shares.begin(), shares.end(), std::pair(i, i)) != shares.end();
+    EXPECT_EQ((*forwarded)[at].raw_data() == many[at].raw_data(), declared) << i;
+    EXPECT_EQ((*forwarded)[at].scalar<float>(), static_cast<float>(i));
+  }
 }
 
 // Output 0 lies over input 0, as the executor may decide for the pairs of KernelDef::in_place.

@@ -141,8 +141,13 @@ StatusOr<KernelFn> BindScan(const BindContext& bind) {
 template <typename T, typename I>
 void TopRow(const T* x, int64_t n, int64_t k, int32_t* order, T* values, I* indices) {
   std::iota(order, order + n, 0);
-  std::partial_sort(order, order + k, order + n,
-                    [x](int32_t a, int32_t b) { return x[a] > x[b] || (x[a] == x[b] && a < b); });
+  // NaN counts as the largest: without a place it would leave no order to sort by.
+  const auto before = [x](int32_t a, int32_t b) {
+    const bool a_nan = x[a] != x[a], b_nan = x[b] != x[b];
+    if (a_nan || b_nan) return a_nan && (!b_nan || a < b);
+    return x[a] > x[b] || (x[a] == x[b] && a < b);
+  };
+  std::partial_sort(order, order + k, order + n, before);
   for (int64_t i = 0; i < k; ++i) {
     values[i] = x[order[i]];
     indices[i] = static_cast<I>(order[i]);
