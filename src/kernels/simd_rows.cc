@@ -123,17 +123,21 @@ SoftmaxStats Softmax(const float* x, float* y, int64_t n) {
     sum = hn::Add(sum, e);
     hn::StoreU(e, d, y + i);
   }
+  auto last = hn::Zero(d);
   if (whole < n) {
     const auto e = simd::Exp(d, hn::Sub(hn::MaskedLoad(tail, d, x + whole), m));
-    sum = hn::Add(sum, hn::IfThenElseZero(tail, e));
-    hn::BlendedStore(e, tail, d, y + whole);
+    last = hn::IfThenElseZero(tail, e);
   }
-  const float total = n <= kShort ? hn::GetLane(hn::SumOfLanes(d, sum)) : Sum(y, n);
+  const float short_sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, last)));
+  const float total =
+      n <= kShort ? short_sum : Sum(y, whole) + hn::GetLane(hn::SumOfLanes(d, last));
   const auto by = hn::Set(d, 1.0f / total);
   for (int64_t i = 0; i < whole; i += lanes) {
     hn::StoreU(hn::Mul(hn::LoadU(d, y + i), by), d, y + i);
   }
-  for (int64_t i = whole; i < n; ++i) y[i] *= hn::GetLane(by);
+  HWY_ALIGN float tile[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(hn::Mul(last, by), d, tile);
+  for (int64_t i = whole; i < n; ++i) y[i] = tile[i - whole];
   return {hn::GetLane(m), total};
 }
 
