@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/config.h"
 
-#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -79,6 +79,20 @@ std::vector<std::string> NamesIn(const NameTable<E>& names) {
   std::vector<std::string> out;
   for (const auto& entry : names) out.push_back(entry.first);
   return out;
+}
+
+// A config in an error: its beginning. UTF-8 may be broken (a name read from a file).
+constexpr size_t kMaxQuoted = 80;
+std::string Shown(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() <= kMaxQuoted) return text;
+  size_t end = kMaxQuoted;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+// A name in quotes, not longer either.
+std::string ShownName(std::string_view name) {
+  return name.size() <= kMaxQuoted ? StrCat("'", name, "'") : Quoted(name, kMaxQuoted);
 }
 
 std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
@@ -272,7 +286,7 @@ class FieldReader final : public FieldVisitor {
     bool fits = j->is_array();
     for (size_t i = 0; fits && i < j->size(); ++i) {
       const Json& dim = (*j)[i];
-      fits = dim.is_null() || (dim.is_number_integer() && dim.get<int64_t>() >= 0);
+      fits = dim.is_null() || (FitsInt64(dim) && dim.get<int64_t>() >= 0);
       if (fits) dims.push_back(dim.is_null() ? -1 : dim.get<int64_t>());
     }
     fits ? void(*v = PartialShape(dims)) : Wrong(key, *j, "a list of sizes such as [null, 28, 28]");
@@ -285,7 +299,7 @@ class FieldReader final : public FieldVisitor {
     auto it = in_.find(key);
     if (it == in_.end() || *it == Json::parse(json)) return;
     Fail(key, Code::kUnimplemented,
-         StrCat(class_name_, ": '", key, "' is ", it->dump(), "; only ", json, " is supported"));
+         StrCat(class_name_, ": '", key, "' is ", Shown(*it), "; only ", json, " is supported"));
   }
 
   void CheckUnknown() {
@@ -293,7 +307,7 @@ class FieldReader final : public FieldVisitor {
       if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) continue;
       if (std::find(fixed_.begin(), fixed_.end(), key) != fixed_.end()) continue;
       Fail(key, Code::kInvalidArgument,
-           StrCat(class_name_, " has no key '", key, "'", Suggestion(key, keys_),
+           StrCat(class_name_, " has no key ", ShownName(key), Suggestion(key, keys_),
                   " It takes: ", StrJoin(keys_, ", ")));
     }
   }
@@ -311,28 +325,38 @@ class FieldReader final : public FieldVisitor {
   }
   void Wrong(const char* key, const Json& seen, std::string_view wanted) {
     Fail(key, Code::kInvalidArgument,
-         StrCat(class_name_, ": '", key, "' must be ", wanted, ", got ", seen.dump()));
+         StrCat(class_name_, ": '", key, "' must be ", wanted, ", got ", Shown(seen)));
+  }
+  // Unsigned ones may be larger than any int64.
+  static bool FitsInt64(const Json& j) {
+    return j.is_number_integer() &&
+           (!j.is_number_unsigned() ||
+            j.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
   }
   bool ReadInt(const char* key, const Json& j, int64_t* v) {
-    if (j.is_number_integer()) return *v = j.get<int64_t>(), true;
-    Wrong(key, j, "an integer");
+    if (FitsInt64(j)) return *v = j.get<int64_t>(), true;
+    Wrong(key, j, j.is_number_integer() ? "an integer of 64 bits" : "an integer");
     return false;
   }
   template <typename E>
   void ReadName(const char* key, const Json& j, const NameTable<E>& names, const char* what, E* v) {
-    std::string name = j.is_string() ? j.get<std::string>() : j.dump();
+    if (!j.is_string()) return Wrong(key, j, StrCat("the name of a ", what));
+    std::string name = j.get<std::string>();
     for (const auto& [candidate, value] : names) {
       if (name == candidate) return void(*v = value);
     }
     std::vector<std::string> known = NamesIn(names);
     Fail(key, Code::kInvalidArgument,
-         StrCat(class_name_, ": unknown ", what, " '", name, "'", Suggestion(name, known),
+         StrCat(class_name_, ": unknown ", what, " ", ShownName(name), Suggestion(name, known),
                 " There are: ", StrJoin(known, ", ")));
   }
   void ReadInitializer(const char* key, const Json& j, Initializer* v) {
-    std::string name = j.is_string()   ? j.get<std::string>()
-                       : j.is_object() ? j.value("class_name", std::string())
-                                       : j.dump();
+    const Json* named = &j;
+    if (j.is_object() && j.contains("class_name")) named = &j["class_name"];
+    if (!named->is_string()) {
+      return Wrong(key, j, "an initializer: a name, or {\"class_name\": NAME, \"config\": {...}}");
+    }
+    std::string name = named->get<std::string>();
     std::vector<std::string> known;
     for (const InitializerEntry& entry : InitializerClasses()) {
       known.push_back(entry.names[0]);
@@ -344,7 +368,7 @@ class FieldReader final : public FieldVisitor {
       }
     }
     Fail(key, Code::kInvalidArgument,
-         StrCat(class_name_, ": unknown initializer '", name, "' for '", key, "'",
+         StrCat(class_name_, ": unknown initializer ", ShownName(name), " for '", key, "'",
                 Suggestion(name, known), " There are: ", StrJoin(known, ", ")));
   }
   void ReadInitializerConfig(const char* key, const Json& config, Initializer* v) {
@@ -361,9 +385,9 @@ class FieldReader final : public FieldVisitor {
                  &v->distribution);
       }
     }
-    if (config.contains("seed") && config["seed"].is_number_integer()) {
-      v->seed = config["seed"].get<int64_t>();
-    }
+    if (!config.contains("seed") || config["seed"].is_null()) return;
+    int64_t seed = 0;
+    if (ReadInt("seed", config["seed"], &seed)) v->seed = seed;
   }
 
   const Json& in_;
@@ -373,10 +397,38 @@ class FieldReader final : public FieldVisitor {
   std::vector<std::string> fixed_;
 };
 
+// Reading, writing and comparing JSON recurse with its depth.
+constexpr int kMaxDepth = 100;
+bool IsTooDeep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      if (c == '\\') ++i;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// Names from C++ need not be UTF-8.
+std::string Written(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 StatusOr<Json> Parse(std::string_view text) {
+  if (IsTooDeep(text)) {
+    return InvalidArgumentError(StrCat("A config must not be nested deeper than ", kMaxDepth,
+                                       ", got ", Quoted(text, kMaxQuoted)));
+  }
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) {
-    return InvalidArgumentError(StrCat("A config must be JSON, got ", Quoted(text)));
+    return InvalidArgumentError(StrCat("A config must be JSON, got ", Quoted(text, kMaxQuoted)));
   }
   return json;
 }
@@ -393,9 +445,8 @@ std::string_view ActivationName(Activation activation) {
 Status ReadFields(std::string_view config_json, Configurable* object, ConfigProblem* problem) {
   ASSIGN_OR_RETURN(Json json, Parse(config_json));
   if (!json.is_object()) {
-    return InvalidArgumentError(StrCat(object->class_name(),
-                                       ": the settings must be a map of keys to values, got ",
-                                       Quoted(json.dump())));
+    return InvalidArgumentError(StrCat(
+        object->class_name(), ": the settings must be a map of keys to values, got ", Shown(json)));
   }
   FieldReader reader(json, object->class_name(), problem);
   object->Fields(reader);
@@ -412,7 +463,7 @@ Status ReadFields(std::string_view config_json, Configurable* object, ConfigProb
 std::string WriteFields(Configurable* object) {
   FieldWriter writer;
   object->Fields(writer);
-  return writer.out.dump();
+  return Written(writer.out);
 }
 
 std::string WriteConfig(Configurable* object, std::string_view module) {
@@ -422,7 +473,7 @@ std::string WriteConfig(Configurable* object, std::string_view module) {
                      {"class_name", object->class_name()},
                      {"config", writer.out},
                      {"registered_name", nullptr}};
-  return out.dump();
+  return Written(out);
 }
 
 std::vector<std::string> FieldKeys(Configurable* object) {
@@ -435,8 +486,8 @@ StatusOr<Envelope> ParseEnvelope(std::string_view text) {
   ASSIGN_OR_RETURN(Json json, Parse(text));
   if (json.is_string()) return Envelope{json.get<std::string>(), "{}"};
   if (!json.is_object() || !json.contains("class_name") || !json["class_name"].is_string()) {
-    return InvalidArgumentError(StrCat(
-        "A config must be a name or have \"class_name\" and \"config\", got ", Quoted(text)));
+    return InvalidArgumentError(
+        StrCat("A config must be a name or have \"class_name\" and \"config\", got ", Shown(json)));
   }
   std::string config = json.contains("config") ? json["config"].dump() : "{}";
   return Envelope{json["class_name"].get<std::string>(), std::move(config)};
@@ -446,10 +497,10 @@ StatusOr<SequentialConfig> ParseSequential(std::string_view text) {
   ASSIGN_OR_RETURN(Json json, Parse(text));
   if (json.is_object() && json.contains("class_name")) {
     if (json["class_name"] != "Sequential") {
-      return UnimplementedError(StrCat("The config describes a ", json["class_name"].dump(),
+      return UnimplementedError(StrCat("The config describes a ", Shown(json["class_name"]),
                                        "; only Sequential models are supported"));
     }
-    Json inner = json.value("config", Json());
+    Json inner = json.contains("config") ? json["config"] : Json();
     json = std::move(inner);
   }
   if (!json.is_object() || !json.contains("layers") || !json["layers"].is_array()) {
@@ -463,7 +514,8 @@ StatusOr<SequentialConfig> ParseSequential(std::string_view text) {
 
 Status UnknownClass(std::string_view kind, std::string_view name,
                     const std::vector<std::string>& known) {
-  return InvalidArgumentError(StrCat("Unknown ", kind, " '", name, "'", Suggestion(name, known),
+  return InvalidArgumentError(StrCat("Unknown ", kind, " ", ShownName(name),
+                                     Suggestion(name, known),
                                      " There are: ", StrJoin(known, ", ")));
 }
 

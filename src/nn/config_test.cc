@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "nn/layer.h"
 #include "nn/loss.h"
 #include "nn/metric.h"
@@ -69,6 +71,67 @@ TEST(ConfigTest, ErrorsSayWhatIsAllowed) {
                   .status()
                   .ToString(),
               HasSubstr("only one of"));
+}
+
+TEST(ConfigTest, WrongTypesAreErrorsNotExceptions) {
+  auto error = [](const char* initializer) {
+    std::string text = std::string(R"({"class_name": "Dense", "config": {"units": 3,
+        "kernel_initializer": )") +
+                       initializer + "}}";
+    return LayerFromConfig(text).status().ToString();
+  };
+  for (const char* text : {R"({"class_name": 5})", R"({"class_name": null})", "{}", "[1]", "5"}) {
+    EXPECT_THAT(error(text), HasSubstr("'kernel_initializer' must be an initializer")) << text;
+  }
+  EXPECT_THAT(error(R"({"class_name": "VarianceScaling", "config": {"mode": 5}})"),
+              HasSubstr("must be the name of a mode, got 5"));
+  EXPECT_THAT(error(R"({"class_name": "HeNormal", "config": {"seed": "x"}})"),
+              HasSubstr("'seed' must be an integer"));
+  EXPECT_FALSE(
+      LayerFromConfig(R"({"class_name": "Activation", "config": {"activation": {}}})").ok());
+  EXPECT_FALSE(LayerFromConfig(R"({"class_name": {"a": 1}})").ok());
+  EXPECT_FALSE(LayersFromJson(R"({"class_name": 5, "config": 3})").ok());
+  EXPECT_FALSE(LayersFromJson(R"({"class_name": "Sequential", "config": 3})").ok());
+}
+
+struct NarrowSettings final : Configurable {
+  int small = 1;
+  int64_t large = 1;
+  const char* class_name() const override { return "Narrow"; }
+  void Fields(FieldVisitor& visit) override {
+    visit("small", &small);
+    visit("large", &large);
+  }
+};
+
+TEST(ConfigTest, NumbersThatDoNotFitAreRefused) {
+  NarrowSettings settings;
+  auto read = [&](const char* json) { return ReadFields(json, &settings, nullptr).ToString(); };
+  EXPECT_THAT(read(R"({"small": 4294967297})"),
+              HasSubstr("'small' must be an integer of 32 bits, got 4294967297"));
+  EXPECT_THAT(read(R"({"small": -2147483649})"), HasSubstr("32 bits"));
+  EXPECT_THAT(read(R"({"large": 9223372036854775808})"), HasSubstr("an integer of 64 bits"));
+  EXPECT_EQ(settings.small, 1);
+  EXPECT_TRUE(
+      ReadFields(R"({"small": -2147483648, "large": 9223372036854775807})", &settings, nullptr)
+          .ok());
+  EXPECT_EQ(settings.small, std::numeric_limits<int>::min());
+}
+
+TEST(ConfigTest, ErrorsQuoteTheBeginningOnly) {
+  const std::string longest(100000, 'a');
+  for (const std::string& text :
+       {"{\"class_name\": \"" + longest + "\"}", "[\"" + longest + "\"]", longest,
+        R"({"class_name": "Dense", "config": {"units": ")" + longest + "\"}}",
+        R"({"class_name": "Dense", "config": {")" + longest + "\": 1}}",
+        R"({"class_name": "Dense", "config": {"units": 3, "activation": ")" + longest + "\"}}"}) {
+    const Status status = LayerFromConfig(text).status();
+    ASSERT_FALSE(status.ok());
+    EXPECT_LT(status.message().size(), 600u) << status.message().substr(0, 100);
+  }
+  // Nor does depth overflow the stack.
+  EXPECT_THAT(LayerFromConfig(std::string(1 << 20, '[')).status().ToString(),
+              HasSubstr("nested deeper"));
 }
 
 TEST(NetworkTest, NamesAsKerasDoes) {
