@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "exec/evaluate.h"
+#include "ir/effect.h"
 #include "ir/pass.h"
 
 namespace slipway::exec {
@@ -270,9 +271,8 @@ class PlanBuilder {
 
   // A variable keeps the value that it is given, without a copy if that lies in a result's memory.
   bool MayKeepInputs(int step) const {
-    const ir::Effect effect = schedule_.steps[static_cast<size_t>(step)]->effect();
-    return effect == ir::Effect::kWritesResource || effect == ir::Effect::kStateful ||
-           defs_[static_cast<size_t>(step)] == nullptr;
+    const size_t i = static_cast<size_t>(step);
+    return ir::HasEffect(*schedule_.steps[i]) || defs_[i] == nullptr;
   }
 
   int CountInputsIn(const PlanStep& step, int block) {

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "exec/memory_plan.h"
+#include "kernels/kernel.h"
 
 namespace slipway::exec {
 namespace {
@@ -69,6 +70,13 @@ StatusOr<StepGraph> BuildStepGraph(const ir::Function& function) {
   return g;
 }
 
+// Whether an output may share the memory of an input. A node without a kernel for the CPU, whose
+// plan is refused anyway, has none.
+bool IsView(const Node& node) {
+  const auto kernel = kernels::FindKernel(node, "CPU");
+  return kernel.ok() && !(*kernel)->shares.empty();
+}
+
 // Steps that hold the memory a read handed out: consumers of the read, through views of it.
 void CollectHolders(const StepGraph& g, int read, std::vector<int>* holders) {
   std::vector<int> stack = {read};
@@ -82,7 +90,7 @@ void CollectHolders(const StepGraph& g, int read, std::vector<int>* holders) {
           [&](const ir::Output& o) { return o.node == g.nodes[static_cast<size_t>(step)]; });
       if (!data) continue;
       holders->push_back(next);
-      if (node->op() == "Identity" || node->op() == "Reshape") stack.push_back(next);
+      if (IsView(*node)) stack.push_back(next);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "ir/builder.h"
 
 #include "base/strings.h"
+#include "ir/effect.h"
 
 namespace slipway::ir {
 namespace {
@@ -9,9 +10,8 @@ namespace {
 // TensorFlow's shared_name of handles that share nothing.
 constexpr std::string_view kAnonymousName = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
-bool HasOrder(Effect effect) {
-  return effect == Effect::kReadsResource || effect == Effect::kWritesResource ||
-         effect == Effect::kStateful;
+bool HasOrder(const Node& node) {
+  return node.effect() == Effect::kReadsResource || HasEffect(node);
 }
 
 // A scalar of `dtype`; invalid if it is not a number's.
@@ -143,7 +143,7 @@ GraphBuilder::ResourceOrder& GraphBuilder::OrderOf(Output handle) {
 
 void GraphBuilder::OrderEffects(Node* node, bool add_edges) {
   const Effect effect = node->effect();
-  if (!HasOrder(effect)) return;
+  if (!HasOrder(*node)) return;
   const auto wait_for = [&](Node* before) {
     if (add_edges) graph_->AddControlInput(node, before);
   };

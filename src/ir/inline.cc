@@ -2,6 +2,7 @@
 //
 // InlineCall: a function's body in place of a call.
 #include "base/strings.h"
+#include "ir/effect.h"
 #include "ir/function.h"
 #include "ir/subgraph.h"
 
@@ -9,14 +10,11 @@ namespace slipway::ir {
 namespace {
 
 // Must run although no result needs it. Not so an op we do not know: nothing but need runs it.
-bool HasOwnEffect(const Node& node) {
-  return node.schema() != nullptr &&
-         (node.effect() == Effect::kStateful || node.effect() == Effect::kWritesResource);
-}
+bool HasOwnEffect(const Node& node) { return node.schema() != nullptr && HasEffect(node); }
 
 // Takes part in program order.
 bool IsOrdered(const Node& node) {
-  if (node.effect() == Effect::kStateful || node.effect() == Effect::kWritesResource) return true;
+  if (HasEffect(node)) return true;
   // Not the making of a handle, which touches nothing.
   return node.effect() == Effect::kReadsResource && !node.inputs().empty();
 }

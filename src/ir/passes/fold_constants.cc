@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/strings.h"
+#include "ir/effect.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewrite.h"
 #include "ir/shape_inference.h"
@@ -55,11 +56,7 @@ class Folder {
     if (!rank && node.op() != "Shape" && node.op() != "Size") return std::nullopt;
     const Output value = node.input(0);
     // What has an effect must run, whether or not somebody looks at more than its shape.
-    const Effect effect = value.node->effect();
-    if (value.node->op() != "_Arg" &&
-        (effect == Effect::kStateful || effect == Effect::kWritesResource)) {
-      return std::nullopt;
-    }
+    if (value.node->op() != "_Arg" && HasEffect(*value.node)) return std::nullopt;
     const PartialShape& shape = value.shape();
     if (rank ? !shape.has_rank() : !shape.IsFullyDefined()) return std::nullopt;
     std::optional<Tensor> tensor;

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "base/strings.h"
+#include "ir/effect.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewrite.h"
 
@@ -91,8 +92,7 @@ class Inliner {
     bool effects = false;
     for (Node* node : graph.nodes()) {
       if (node->id() < first_new) continue;
-      effects = effects || node->effect() == Effect::kStateful ||
-                node->effect() == Effect::kWritesResource;
+      effects = effects || HasEffect(*node);
       if (!Callee(*node, library_).empty()) chains_[node] = chain;
     }
     // The effects of the body happen although nobody may ask for its results.
