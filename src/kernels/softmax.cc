@@ -197,14 +197,19 @@ Status RunCrossEntropy(KernelContext& c) {
   });
 }
 
+// Names the label that TensorFlow names: the least if it is negative, else the largest.
 template <typename L>
 Status CheckLabels(std::span<const L> labels, int64_t classes) {
-  for (L label : labels) {
-    if (label >= 0 && label < classes) continue;
-    return InvalidArgumentError(StrCat("Received a label value of ", label,
-                                       " which is outside the valid range of [0, ", classes, ")"));
-  }
-  return OkStatus();
+  if (labels.empty()) return OkStatus();
+  const auto [least, most] = std::minmax_element(labels.begin(), labels.end());
+  if (*least >= 0 && *most < classes) return OkStatus();
+  constexpr size_t kShown = 100;
+  std::string values;
+  for (L label : labels.first(std::min(labels.size(), kShown))) StrAppend(&values, " ", label);
+  if (labels.size() > kShown) values += "...";
+  return InvalidArgumentError(StrCat("Received a label value of ", *least < 0 ? *least : *most,
+                                     " which is outside the valid range of [0, ", classes,
+                                     ").  Label values:", values));
 }
 
 template <typename T>

@@ -46,7 +46,7 @@ class SparseCategoricalCrossentropy final : public Loss {
 
   ir::Output Values(ir::GraphBuilder& b, ir::Output y_true, ir::Output y_pred) const override {
     if (!y_true.valid() || !y_pred.valid()) return {};
-    if (!CheckShapes(b, y_true.shape(), y_pred.shape())) return {};
+    if (!CheckShapes(b, y_true.shape(), y_pred)) return {};
     Logits found = FindLogits(AsFloat(b, y_pred), from_logits_);
     ir::Output logits = found.are_logits ? found.value : b.Op("Log", {Clipped(b, found.value)});
     ir::Output labels = y_true;
@@ -63,15 +63,15 @@ class SparseCategoricalCrossentropy final : public Loss {
 
  private:
   // Labels are the predictions' shape without the classes, or with 1 in their place.
-  bool CheckShapes(ir::GraphBuilder& b, const PartialShape& labels,
-                   const PartialShape& predictions) const {
+  bool CheckShapes(ir::GraphBuilder& b, const PartialShape& labels, ir::Output y_pred) const {
+    const PartialShape& predictions = y_pred.shape();
     if (!labels.has_rank() || !predictions.has_rank()) return true;
     bool column = labels.rank() == predictions.rank() && labels.dim(labels.rank() - 1) == 1;
     if (column || labels.rank() + 1 == predictions.rank()) return true;
     b.Fail(InvalidArgumentError(StrCat(
         name(), ": SparseSoftmaxCrossEntropyWithLogits of labels ", labels.ToString(),
-        " and predictions ", predictions.ToString(),
-        ": labels must be class numbers, one for each row of predictions (for one-hot labels use "
+        " and predictions ", predictions.ToString(), " of '", y_pred.node->name(),
+        "': labels must be class numbers, one for each row of predictions (for one-hot labels use "
         "categorical_crossentropy)")));
     return false;
   }
