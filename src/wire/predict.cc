@@ -88,6 +88,7 @@ StatusOr<std::vector<NamedTensor>> DecodeTensors(std::vector<Entry> entries, con
     StatusOr<Tensor> tensor = DecodeTensorProto(entry.value, options);
     if (!tensor.ok()) return tensor.status().WithContext(StrCat(what, " ", Quoted(entry.name)));
     options.max_bytes -= tensor->byte_size();
+    options.max_splat_bytes -= TensorSplatBytes(tensor->byte_size(), entry.value.size());
     tensors.push_back({entry.name, *std::move(tensor)});
   }
   return tensors;

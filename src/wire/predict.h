@@ -44,7 +44,8 @@ struct PredictResponseView {
 
 // INVALID_ARGUMENT as DecodeTensorProto (the message names the input), for malformed messages and
 // for names that are not UTF-8; RESOURCE_EXHAUSTED when the tensors together are over
-// options.max_bytes. The views live as long as `bytes`; the tensors do not depend on them.
+// options.max_bytes or options.max_splat_bytes. The views live as long as `bytes`; the tensors do
+// not depend on them.
 StatusOr<PredictRequestView> DecodePredictRequest(std::string_view bytes,
                                                   const TensorDecodeOptions& options = {});
 StatusOr<PredictResponseView> DecodePredictResponse(std::string_view bytes,

@@ -102,5 +102,51 @@ TEST(Predict, TheLimitCountsAllInputsTogether) {
   EXPECT_EQ(DecodePredictRequest(bytes, options).status().code(), Code::kResourceExhausted);
 }
 
+// A float32 tensor of n elements, all `value`, in a few bytes.
+std::string Splat(std::string_view name, int64_t n, float value) {
+  std::string bytes;
+  ProtoWriter writer(&bytes);
+  const size_t entry = writer.BeginMessage(2);
+  writer.Bytes(1, name);
+  const size_t tensor = writer.BeginMessage(2);
+  writer.Varint(1, 1);
+  const size_t shape = writer.BeginMessage(2);
+  const size_t dim = writer.BeginMessage(2);
+  writer.Int64(1, n);
+  writer.EndMessage(dim);
+  writer.EndMessage(shape);
+  writer.Bytes(5, {reinterpret_cast<const char*>(&value), sizeof(value)});
+  writer.EndMessage(tensor);
+  writer.EndMessage(entry);
+  return bytes;
+}
+
+TEST(Predict, AFewBytesMayNotDeclareAHugeTensor) {
+  TensorDecodeOptions options;
+  options.max_splat_bytes = 1'000'000;
+  const auto small = DecodePredictRequest(Splat("x", 200'000, 2.5f), options);
+  ASSERT_TRUE(small.ok()) << small.status().ToString();
+  EXPECT_EQ(small->inputs[0].tensor.flat<float>()[199'999], 2.5f);
+  const Status huge = DecodePredictRequest(Splat("x", 300'000'000, 2.5f), options).status();
+  EXPECT_EQ(huge.code(), Code::kResourceExhausted);
+  EXPECT_NE(huge.message().find("1000000 bytes may be repeated"), std::string::npos)
+      << huge.ToString();
+  // Many small ones are no way around it.
+  const std::string two = Splat("x", 200'000, 1.0f) + Splat("y", 200'000, 1.0f);
+  EXPECT_EQ(DecodePredictRequest(two, options).status().code(), Code::kResourceExhausted);
+}
+
+TEST(Predict, ValuesThatAreSentAreNoSplat) {
+  std::vector<NamedTensor> inputs = {{"n", Tensor(DType::kInt64, Shape({10'000}))},
+                                     {"s", Tensor(DType::kString, Shape({10'000}))}};
+  std::memset(inputs[0].tensor.raw_data(), 0, inputs[0].tensor.byte_size());
+  std::string bytes;
+  ASSERT_TRUE(AppendPredictRequest({}, inputs, {}, TensorEncoding::kTyped, &bytes).ok());
+  TensorDecodeOptions options;
+  options.max_splat_bytes = 0;
+  const auto request = DecodePredictRequest(bytes, options);
+  EXPECT_TRUE(request.ok()) << request.status().ToString();
+}
+
 }  // namespace
 }  // namespace slipway

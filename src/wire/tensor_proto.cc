@@ -405,6 +405,12 @@ void AppendPacked(const Tensor& t, std::string* out) {
 
 }  // namespace
 
+uint64_t TensorSplatBytes(uint64_t decoded, uint64_t encoded) {
+  // A string takes two bytes at least, a number one.
+  constexpr uint64_t kLargestGrowth = std::max(sizeof(std::string) / 2, sizeof(uint64_t));
+  return decoded / kLargestGrowth <= encoded ? 0 : decoded - encoded * kLargestGrowth;
+}
+
 StatusOr<Tensor> DecodeTensorProto(std::string_view bytes, const TensorDecodeOptions& options) {
   ASSIGN_OR_RETURN(const Parsed parsed, ParseHeader(bytes));
   if (!HasTypedForm(parsed.dtype)) {
@@ -421,12 +427,19 @@ StatusOr<Tensor> DecodeTensorProto(std::string_view bytes, const TensorDecodeOpt
                                          " of type ", DTypeName(parsed.dtype),
                                          ", over the limit of ", options.max_bytes, " bytes"));
   }
+  if (TensorSplatBytes(n * DTypeSize(parsed.dtype), bytes.size()) > options.max_splat_bytes) {
+    return ResourceExhaustedError(
+        StrCat("A TensorProto of ", bytes.size(), " bytes declares shape ", shape.ToString(),
+               " of type ", DTypeName(parsed.dtype), ", of which at most ", options.max_splat_bytes,
+               " bytes may be repeated values; send the values themselves"));
+  }
   ASSIGN_OR_RETURN(Tensor tensor,
                    Tensor::Allocate(parsed.dtype, std::move(shape), options.allocator));
   if (!parsed.content.empty()) {
     RETURN_IF_ERROR(FillContent(parsed.content, &tensor));
   } else {
-    RETURN_IF_ERROR(FillTyped(bytes, options.max_bytes, &tensor));
+    RETURN_IF_ERROR(
+        FillTyped(bytes, std::min(options.max_bytes, options.max_splat_bytes), &tensor));
   }
   return tensor;
 }

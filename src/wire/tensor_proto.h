@@ -18,6 +18,9 @@ struct TensorDecodeOptions {
   // Largest memory of one decoded tensor. A few bytes can declare a huge shape filled with one
   // value, so the size of the message bounds nothing.
   uint64_t max_bytes = uint64_t{1} << 31;
+  // Largest memory that is filled beyond what the message itself can hold values for: for messages
+  // from strangers, who pay for a shape with a few bytes.
+  uint64_t max_splat_bytes = UINT64_MAX;
   // Of the tensors; the process's if null.
   Allocator* allocator = nullptr;
 };
@@ -26,8 +29,13 @@ struct TensorDecodeOptions {
 // not; fewer values than elements repeat the last one, none at all mean zeros (empty strings).
 // half and bfloat16 are bit patterns in half_val.
 // INVALID_ARGUMENT: malformed, unknown dtype, negative or too large dimension, unknown rank, more
-// values than elements, content of the wrong size. RESOURCE_EXHAUSTED: over options.max_bytes.
+// values than elements, content of the wrong size. RESOURCE_EXHAUSTED: over options.max_bytes or
+// options.max_splat_bytes.
 StatusOr<Tensor> DecodeTensorProto(std::string_view bytes, const TensorDecodeOptions& options = {});
+
+// What a tensor of `decoded` bytes takes of max_splat_bytes: nothing while a message of `encoded`
+// bytes could hold a value for each element.
+uint64_t TensorSplatBytes(uint64_t decoded, uint64_t encoded);
 
 enum class TensorEncoding {
   kTyped,    // float_val, int_val…: what TensorFlow Serving answers with by default
