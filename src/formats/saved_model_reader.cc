@@ -324,6 +324,11 @@ StatusOr<SavedModelFile> ParseSavedModel(std::string bytes, const std::string& n
   return FromProto(&proto, name, limits, size);
 }
 
+std::string ReplacedName(std::string_view dir) {
+  while (dir.size() > 1 && dir.back() == '/') dir.remove_suffix(1);
+  return JoinPath(Dirname(dir), StrCat(".", Basename(dir), ".replaced"));
+}
+
 StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
                                         const ReadLimits& limits) {
   const std::string binary = JoinPath(dir, "saved_model.pb");
@@ -333,8 +338,12 @@ StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
     return ParseSavedModel(std::move(bytes), binary, limits);
   }
   if (!env->Exists(text)) {
+    const std::string replaced = ReplacedName(dir);
+    const bool interrupted = !env->Exists(dir) && env->Exists(replaced);
     return NotFoundError(StrCat("There is no SavedModel at ", dir,
-                                ": neither saved_model.pb nor saved_model.pbtxt is there"));
+                                ": neither saved_model.pb nor saved_model.pbtxt is there",
+                                interrupted ? "; an interrupted save left it as " : "",
+                                interrupted ? replaced + ", rename it to have it back" : ""));
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(env, text, limits.max_file_bytes));
   tf::SavedModel proto;

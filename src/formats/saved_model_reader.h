@@ -89,10 +89,13 @@ struct ReadLimits {
   uint64_t max_constant_bytes = uint64_t{1} << 30;  // of one constant once expanded
 };
 
+// Where a save that replaces the SavedModel at `dir` keeps it until the new one stands.
+std::string ReplacedName(std::string_view dir);
+
 // Reads `dir`/saved_model.pb, or saved_model.pbtxt if there is no .pb.
-// NOT_FOUND without either file; DATA_LOSS if it cannot be parsed; INVALID_ARGUMENT names the node
-// or signature that is wrong (an asset that lies outside assets/ too); RESOURCE_EXHAUSTED over
-// a limit.
+// NOT_FOUND without either file (an interrupted save is named); DATA_LOSS if it cannot be parsed;
+// INVALID_ARGUMENT names the node or signature that is wrong (an asset that lies outside assets/
+// too); RESOURCE_EXHAUSTED over a limit.
 StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
                                         const ReadLimits& limits = {});
 // The bytes of a saved_model.pb; `name` stands in messages.

@@ -3,15 +3,19 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
+#include "base/log.h"
 #include "base/strings.h"
 #include "checkpoint/bundle.h"
 #include "formats/graph_writer.h"
 #include "formats/main_graph_writer.h"
 #include "formats/object_graph.h"
+#include "formats/saved_model_reader.h"
 #include "proto/object_graph.pb.h"
 #include "proto/saved_model.pb.h"
 
@@ -300,16 +304,36 @@ Status CheckTarget(Env* env, const std::string& target, bool overwrite) {
   return OkStatus();
 }
 
+// A save that died between its two renames left the model under another name.
+Status RestoreReplaced(Env* env, const std::string& target) {
+  const std::string old = ReplacedName(target);
+  if (env->Exists(target) || !env->Exists(JoinPath(old, "saved_model.pb"))) return OkStatus();
+  LOG_WARNING("A save of ", target, " was interrupted; the model of before is put back");
+  return env->Rename(old, target);
+}
+
+// Others may save the same model at the same time.
+std::string PartialName(const std::string& target) {
+  static std::atomic<int64_t> count{0};
+  return JoinPath(Dirname(target),
+                  StrCat(".", Basename(target), ".partial-", getpid(), "-", count.fetch_add(1)));
+}
+
 // Puts `from` where `to` is; what was there goes only once the new one stands.
-Status Replace(Env* env, const std::string& from, const std::string& to, const std::string& old) {
+Status Replace(Env* env, const std::string& from, const std::string& to) {
   if (!env->Exists(to)) return env->Rename(from, to);
+  const std::string old = ReplacedName(to);
   RETURN_IF_ERROR(env->RemoveTree(old));
   RETURN_IF_ERROR(env->Rename(to, old));
   if (Status status = env->Rename(from, to); !status.ok()) {
     env->Rename(old, to).IgnoreError();  // the first error says more
     return status;
   }
-  return env->RemoveTree(old);
+  if (Status status = env->RemoveTree(old); !status.ok()) {
+    LOG_WARNING("The model is saved as ", to,
+                ", but what was there before could not be removed: ", status.message());
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -319,20 +343,17 @@ Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& mode
   RETURN_IF_ERROR(CheckModel(model).WithContext("The model cannot be saved"));
   std::string target = dir;
   while (target.size() > 1 && target.back() == '/') target.pop_back();
+  RETURN_IF_ERROR(RestoreReplaced(env, target));
   RETURN_IF_ERROR(CheckTarget(env, target, options.overwrite));
-  const std::string parent(Dirname(target));
-  const std::string base(Basename(target));
-  const std::string partial = JoinPath(parent, StrCat(".", base, ".partial"));
-  const std::string old = JoinPath(parent, StrCat(".", base, ".replaced"));
-  RETURN_IF_ERROR(env->RemoveTree(partial));
+  const std::string partial = PartialName(target);
   RETURN_IF_ERROR(env->CreateDirectories(partial));
   Status status = WriteFiles(env, partial, model);
-  if (status.ok()) status = Replace(env, partial, target, old);
+  if (status.ok()) status = Replace(env, partial, target);
   if (!status.ok()) {
     env->RemoveTree(partial).IgnoreError();  // the first error says more
     return status;
   }
-  return env->SyncDirectory(parent);
+  return env->SyncDirectory(std::string(Dirname(target)));
 }
 
 }  // namespace slipway::formats

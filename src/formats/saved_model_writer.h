@@ -71,8 +71,10 @@ struct SavedModelWriteOptions {
 // ALREADY_EXISTS: what is at `dir` is a file, or a folder with anything but a SavedModel's files.
 // INVALID_ARGUMENT: `dir` is "." or the like, arguments, captures or names do not fit each other,
 // or a function holds an op without a schema (its outputs cannot be named). Errors of the Env pass
-// through; nothing is left behind then, and what was at `dir` stays. A crash in the moment of
-// replacing can leave the old model as ".NAME.replaced" beside `dir`.
+// through; nothing is left behind then, and what was at `dir` stays. That
+// what was replaced cannot be removed is a warning. A crash in the moment of replacing can leave
+// the old model as ReplacedName(dir); the next save puts it back first. A crash before it leaves
+// ".NAME.partial-…". Several processes may save to one `dir`: one of them wins.
 Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& model,
                        const SavedModelWriteOptions& options = {});
 

@@ -155,7 +155,9 @@ TEST(SavedModelWriter, AnyWriteMayFail) {
   for (int64_t n = 0; n < counter.writes(); ++n) {
     FaultEnv env(base.get());
     env.FailWrite(n);
-    EXPECT_FALSE(WriteSavedModel(&env, "/m/1", Affine()).ok()) << n;
+    // The last but one removes the old model, which is not needed for the new one to stand.
+    const bool removal = n == counter.writes() - 2;
+    EXPECT_EQ(WriteSavedModel(&env, "/m/1", Affine()).ok(), removal) << n;
     EXPECT_TRUE(ReadSavedModel(base.get(), "/m/1").ok()) << n;
     EXPECT_TRUE(VerifyBundle(base.get(), "/m/1/variables/variables", {.checksums = true}).ok());
   }
@@ -175,10 +177,25 @@ TEST(SavedModelWriter, ACrashLosesNothing) {
     FaultEnv env(base.get());
     env.CrashAtWrite(n);
     EXPECT_FALSE(WriteSavedModel(&env, "/m/1", Affine()).ok()) << n;
-    const std::string at = base->Exists("/m/1") ? "/m/1" : "/m/.1.replaced";
+    const std::string at = base->Exists("/m/1") ? "/m/1" : ReplacedName("/m/1/");
     EXPECT_TRUE(ReadSavedModel(base.get(), at).ok()) << n;
     EXPECT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok()) << n;
   }
+}
+
+TEST(SavedModelWriter, ASaveRestoresWhatAnInterruptedOneLeft) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  ASSERT_TRUE(env->Rename("/m/1", ReplacedName("/m/1")).ok());  // and there it died
+  const Status read = ReadSavedModel(env.get(), "/m/1").status();
+  EXPECT_EQ(read.code(), Code::kNotFound);
+  EXPECT_THAT(read.message(), HasSubstr("/m/.1.replaced"));
+  ModelExport bad = Affine();
+  bad.variables[1].object_path = {"layers", "0", "w"};  // another variable has it
+  EXPECT_FALSE(WriteSavedModel(env.get(), "/m/1", bad).ok());
+  EXPECT_TRUE(ReadSavedModel(env.get(), "/m/1").ok());
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  EXPECT_THAT(*env->ListDirectory("/m"), ElementsAre("1"));
 }
 
 TEST(SavedModelWriter, NamesWhatDoesNotFit) {
