@@ -225,6 +225,8 @@ Status Server::State::OpenPorts() {
     ASSIGN_OR_RETURN(rest_server, Listen(options.rest_api_port, handler, {}));
     LOG_INFO("REST on port ", rest_server->port());
   }
+  std::lock_guard lock(mutex);
+  if (draining) return CancelledError("The server was stopped before its ports were open");
   accepting = true;
   return OkStatus();
 }
@@ -283,9 +285,10 @@ void Server::State::Close() {
     const int64_t left = std::max<int64_t>(0, end - Clock::Default()->NowNanos());
     const Status drained = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
     if (!drained.ok()) LOG_WARNING("Not everything was answered in time: ", drained.message());
-    server->Stop();
   }
-  cancelled = true;
+  cancelled = true;  // first: Stop waits for what runs on the loops
+  for (net::Server* server : servers)
+    if (server != nullptr) server->Stop();
   watcher.Stop();
   workers.reset();  // runs what waits: leases come back
   manager->Stop();
