@@ -60,6 +60,7 @@ LifecycleOptions LifecycleFrom(const ServerOptions& options) {
 model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
   model::LoadOptions load;
   load.tags.clear();
+  load.allow_file_ops = false;  // a model comes from anywhere, and clients name the files
   for (const std::string_view tag : StrSplit(options.saved_model_tags, ','))
     if (!tag.empty()) load.tags.emplace_back(tag);
   return load;
