@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "checkpoint/bundle.h"
 #include "kernels/resources.h"
+#include "model/file_access.h"
 #include "model/resource_writes.h"
 #include "model/signature_internal.h"
 
@@ -17,6 +18,7 @@ struct SavedModel::State {
   Env* env = nullptr;
   std::string directory;
   LoadOptions options;
+  std::unique_ptr<Env> own_files;  // where the model may reach no others
   formats::MetaGraph meta_graph;
   kernels::ResourceContainer resources;
   // Variables that may be taken for constants, by shared name; filled after initialisation.
@@ -91,7 +93,7 @@ exec::CompileOptions Loader::Options(bool freeze) const {
   options.resources = &state_.resources;
   options.library = mg_.functions.get();
   options.device = state_.options.device;
-  options.env = state_.env;
+  options.env = state_.own_files != nullptr ? state_.own_files.get() : state_.env;
   options.run_passes = state_.options.run_passes;
   options.deterministic = state_.options.deterministic;
   if (!freeze) return options;
@@ -137,6 +139,10 @@ Status Loader::AddSetUp(const std::string& name, const std::string& target, cons
   ASSIGN_OR_RETURN(step.function, ir::ExtractFunction(mg_.graph, spec));
   ResourceWrites reached(mg_.functions.get());
   RETURN_IF_ERROR(reached.Add(step.function));
+  if (!state_.options.allow_file_ops) {
+    RETURN_IF_ERROR(CheckFileOps(step.function, mg_.functions.get(), FileOps::kRead)
+                        .WithContext(StrCat("The ", name, " function")));
+  }
   set_up_.push_back(std::move(step));
   return {};
 }
@@ -197,6 +203,10 @@ Status Loader::ExtractSignatures() {
     auto function = Extract(def, name, AllOutputs(def));
     if (!function.ok()) return function.status().WithContext(where);
     RETURN_IF_ERROR(writes_.Add(*function).WithContext(where));
+    if (!state_.options.allow_file_ops) {
+      RETURN_IF_ERROR(
+          CheckFileOps(*function, mg_.functions.get(), FileOps::kNone).WithContext(where));
+    }
     if (!writes_.HasEffects(function->name)) state_.without_effects.insert(name);
     signatures_.emplace(name, *std::move(function));
   }
@@ -290,6 +300,7 @@ StatusOr<std::unique_ptr<SavedModel>> SavedModel::Load(Env* env, const std::stri
   state->env = env;
   state->directory = dir;
   state->options = options;
+  if (!options.allow_file_ops) state->own_files = NewDirectoryEnv(env, dir);
   ASSIGN_OR_RETURN(formats::SavedModelFile file, formats::ReadSavedModel(env, dir, options.limits));
   ASSIGN_OR_RETURN(formats::MetaGraph * meta_graph, file.Find(options.tags));
   state->meta_graph = std::move(*meta_graph);

@@ -29,6 +29,10 @@ struct LoadOptions {
   bool deterministic = false;
   // Off: graphs run as they are written (for comparing).
   bool run_passes = true;
+  // Off, for models that are not trusted: a signature that reaches an op on files, and a restore
+  // or initialiser function that writes them, is PERMISSION_DENIED at load; those two may read
+  // files below the model's directory only.
+  bool allow_file_ops = true;
 };
 
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
@@ -52,7 +56,8 @@ class Signature {
   Status Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
              const exec::RunOptions& options = {}) const;
   // Only the outputs with these indices, computed by an executable of their own that leaves out
-  // what they do not need (compiled at the first call and kept; at most kMaxSubsets of them).
+  // what they do not need (compiled at the first call and kept; at most kMaxSubsets of them, their
+  // order does not count). Other subsets run while one is compiled.
   Status RunSubset(std::span<const Tensor> inputs, std::span<const int> fetched,
                    std::span<Tensor> outputs, const exec::RunOptions& options = {}) const;
   // By name. `fetched` empty: all outputs. INVALID_ARGUMENT when inputs are missing or too many
@@ -73,6 +78,8 @@ class Signature {
   friend class Loader;  // fills it in
   struct Subsets;
   Signature();
+  // Compiled if it is not there; `key` ascends.
+  StatusOr<std::shared_ptr<const exec::Executable>> FindSubset(const std::vector<int>& key) const;
 
   std::string name_;
   const formats::SignatureDef* def_ = nullptr;

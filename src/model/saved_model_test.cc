@@ -139,6 +139,29 @@ TEST(Signature, RunsSomeOfItsOutputs) {
               HasSubstr("output tensor alias not found in signature: blah"));
 }
 
+TEST(Signature, GivesOutputsInTheOrderAskedFor) {
+  auto model = LoadGolden("branches");
+  ASSERT_NE(model, nullptr);
+  const Signature& signature = **model->FindSignature("serving_default");
+  std::vector<Tensor> inputs(signature.inputs().size());
+  inputs[static_cast<size_t>(signature.FindInput("x"))] = Tensor::Vector<float>({1, 2});
+  inputs[static_cast<size_t>(signature.FindInput("flag"))] = Tensor::Scalar(true);
+  std::vector<Tensor> all(signature.outputs().size());
+  ASSERT_TRUE(signature.Run(inputs, all).ok());
+  const int last = static_cast<int>(all.size()) - 1;
+  ASSERT_GE(last, 1);
+  for (const std::vector<int>& fetched : {std::vector{last, 0}, {0, last}, {last, 0, last}}) {
+    std::vector<Tensor> some(fetched.size());
+    ASSERT_TRUE(signature.RunSubset(inputs, fetched, some).ok());
+    for (size_t i = 0; i < fetched.size(); ++i) {
+      EXPECT_EQ(some[i].ToString(), all[static_cast<size_t>(fetched[i])].ToString()) << i;
+    }
+  }
+  std::vector<Tensor> too_few(1);
+  const int both[] = {0, last};
+  EXPECT_EQ(signature.RunSubset(inputs, both, too_few).code(), Code::kInvalidArgument);
+}
+
 TEST(Signature, SaysWhichInputsAreWrong) {
   auto model = LoadGolden("affine");
   ASSERT_NE(model, nullptr);

@@ -37,33 +37,57 @@ Status Signature::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
   return main_->Run(inputs, outputs, options);
 }
 
+StatusOr<std::shared_ptr<const exec::Executable>> Signature::FindSubset(
+    const std::vector<int>& key) const {
+  std::shared_ptr<Subsets::Entry> entry;
+  {
+    std::lock_guard lock(subsets_->mutex);
+    auto& place = subsets_->entries[key];
+    if (place == nullptr) {
+      place = std::make_shared<Subsets::Entry>();
+      subsets_->order.push_back(key);
+    }
+    entry = place;
+    // The one that has been there longest goes; who runs it still holds it.
+    if (subsets_->order.size() > kMaxSubsets) {
+      subsets_->entries.erase(subsets_->order.front());
+      subsets_->order.pop_front();
+    }
+  }
+  std::lock_guard lock(entry->mutex);
+  if (entry->executable == nullptr) {
+    ASSIGN_OR_RETURN(entry->executable, compile_(key));
+  }
+  return entry->executable;
+}
+
 Status Signature::RunSubset(std::span<const Tensor> inputs, std::span<const int> fetched,
                             std::span<Tensor> outputs, const exec::RunOptions& options) const {
-  const std::vector<int> key(fetched.begin(), fetched.end());
-  for (int index : key) {
+  for (int index : fetched) {
     if (index < 0 || static_cast<size_t>(index) >= outputs_.size()) {
       return InvalidArgumentError(
           StrCat("Signature '", name_, "' has ", outputs_.size(), " outputs, not output ", index));
     }
   }
-  std::shared_ptr<const exec::Executable> executable;
-  {
-    std::lock_guard lock(subsets_->mutex);
-    if (const auto it = subsets_->executables.find(key); it != subsets_->executables.end()) {
-      executable = it->second;
-    } else {
-      ASSIGN_OR_RETURN(std::unique_ptr<exec::Executable> made, compile_(fetched));
-      executable = std::move(made);
-      // The one that has been there longest goes; who runs it still holds it.
-      if (subsets_->order.size() == kMaxSubsets) {
-        subsets_->executables.erase(subsets_->order.front());
-        subsets_->order.pop_front();
-      }
-      subsets_->executables.emplace(key, executable);
-      subsets_->order.push_back(key);
-    }
+  if (outputs.size() != fetched.size()) {
+    return InvalidArgumentError(StrCat(fetched.size(), " outputs of signature '", name_,
+                                       "' are fetched into room for ", outputs.size()));
   }
-  return executable->Run(inputs, outputs, options);
+  std::vector<int> key(fetched.begin(), fetched.end());
+  std::sort(key.begin(), key.end());
+  key.erase(std::unique(key.begin(), key.end()), key.end());
+  ASSIGN_OR_RETURN(const auto executable, FindSubset(key));
+  if (std::equal(key.begin(), key.end(), fetched.begin(), fetched.end())) {
+    return executable->Run(inputs, outputs, options);
+  }
+  const auto place = [&](int index) {
+    return static_cast<size_t>(std::lower_bound(key.begin(), key.end(), index) - key.begin());
+  };
+  std::vector<Tensor> results(key.size());
+  for (size_t i = 0; i < fetched.size(); ++i) results[place(fetched[i])] = std::move(outputs[i]);
+  RETURN_IF_ERROR(executable->Run(inputs, results, options));
+  for (size_t i = 0; i < fetched.size(); ++i) outputs[i] = results[place(fetched[i])];
+  return OkStatus();
 }
 
 namespace {

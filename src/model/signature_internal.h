@@ -14,8 +14,13 @@
 namespace slipway::model {
 
 struct Signature::Subsets {
+  struct Entry {
+    std::mutex mutex;  // held while compiling
+    std::shared_ptr<const exec::Executable> executable;
+  };
   std::mutex mutex;
-  std::map<std::vector<int>, std::shared_ptr<const exec::Executable>> executables;
+  // By the outputs' indices, ascending.
+  std::map<std::vector<int>, std::shared_ptr<Entry>> entries;
   std::deque<std::vector<int>> order;  // oldest first
 };
 

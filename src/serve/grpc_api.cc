@@ -13,6 +13,10 @@ namespace {
 
 // Longer messages are decoded on a worker.
 constexpr size_t kInlineMessageBytes = 256 * 1024;
+// A tensor may be declared with a few bytes, one value for all elements: so much of that is filled
+// on an event loop, and so much at all.
+constexpr uint64_t kInlineSplatBytes = 1 << 20;
+constexpr uint64_t kMaxSplatBytes = 64 << 20;
 
 void CountCall(const Prediction& prediction, Code code) {
   if (prediction.metrics == nullptr) return;
@@ -64,8 +68,10 @@ net::GrpcMethods GrpcApi::Methods(bool with_health) const {
   return methods;
 }
 
-Status GrpcApi::Prepare(std::string_view request, Job* job) const {
-  ASSIGN_OR_RETURN(job->request, DecodePredictRequest(request));
+Status GrpcApi::Prepare(std::string_view request, uint64_t max_splat_bytes, Job* job) const {
+  TensorDecodeOptions options;
+  options.max_splat_bytes = max_splat_bytes;
+  ASSIGN_OR_RETURN(job->request, DecodePredictRequest(request, options));
   if (!job->request.has_model_spec) return InvalidArgumentError("Missing ModelSpec");
   const ModelSpecView& spec = job->request.model_spec;
   Prediction& prediction = job->prediction;
@@ -104,7 +110,11 @@ void GrpcApi::Predict(net::GrpcCall call) const {
   thread_local Job job;
   job.Begin();
   job.prediction.deadline_ns = call.deadline_ns().value_or(0);
-  Status status = Prepare(call.request(), &job);
+  Status status = Prepare(call.request(), kInlineSplatBytes, &job);
+  if (status.code() == Code::kResourceExhausted) {
+    job.Recycle();
+    return PredictOnWorker(std::move(call));
+  }
   if (status.ok() &&
       job.prediction.signature->EstimateNanos(job.prediction.Rows()) > front_.inline_limit_ns) {
     // The decoded tensors go along; moving the call leaves its bytes where they are.
@@ -140,7 +150,7 @@ void GrpcApi::PredictOnWorker(net::GrpcCall call) const {
     job.Begin();
     job.prediction.deadline_ns = shared->deadline_ns().value_or(0);
     std::string response;
-    Status status = Prepare(shared->request(), &job);
+    Status status = Prepare(shared->request(), kMaxSplatBytes, &job);
     if (status.ok()) status = Answer(&job, &response);
     CountCall(job.prediction, status.code());
     job.Recycle();

@@ -27,7 +27,7 @@ class GrpcApi {
   StatusOr<std::string> ModelStatus(std::string_view request) const;
   StatusOr<std::string> Health(std::string_view request) const;
   // Decodes and binds, up to where it is known what the run costs.
-  Status Prepare(std::string_view request, Job* job) const;
+  Status Prepare(std::string_view request, uint64_t max_splat_bytes, Job* job) const;
   Status Answer(Job* job, std::string* response) const;
 
   const FrontEnd front_;

@@ -107,6 +107,39 @@ TEST_F(GrpcApiTest, LargeMessages) {
   EXPECT_EQ((*answer)->view.outputs[0].tensor.flat<float>()[999'998], 499'999.0f + 1.0f);
 }
 
+// A request of a few bytes with n elements of 0 for "x".
+std::string SplatRequest(int64_t n) {
+  ModelSpecView spec;
+  spec.name = "m";
+  std::string bytes;
+  EXPECT_TRUE(AppendPredictRequest(spec, {}, {}, TensorEncoding::kTyped, &bytes).ok());
+  ProtoWriter writer(&bytes);
+  const size_t entry = writer.BeginMessage(2);
+  writer.Bytes(1, "x");
+  const size_t tensor = writer.BeginMessage(2);
+  writer.Varint(1, 1);
+  const size_t shape = writer.BeginMessage(2);
+  const size_t dim = writer.BeginMessage(2);
+  writer.Int64(1, n);
+  for (const size_t message : {dim, shape, tensor, entry}) writer.EndMessage(message);
+  return bytes;
+}
+
+TEST_F(GrpcApiTest, AFewBytesMayNotDeclareAHugeTensor) {
+  WriteModel(1, AffineModel(0.5f, 2.0f));
+  StartServer();
+  const std::string method = "/tensorflow.serving.PredictionService/Predict";
+  const auto huge = Grpc()->Call(method, SplatRequest(500'000'000));
+  EXPECT_EQ(huge.status().code(), Code::kResourceExhausted) << huge.status().ToString();
+  EXPECT_THAT(huge.status().message(), HasSubstr("Input \"x\""));
+  // More than is filled on the loop, answered by a worker.
+  const auto large = Grpc()->Call(method, SplatRequest(400'000));
+  ASSERT_TRUE(large.ok()) << large.status().ToString();
+  const auto response = DecodePredictResponse(*large);
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->outputs[0].tensor.flat<float>()[399'999], 2.0f);
+}
+
 TEST_F(GrpcApiTest, StatusAndMetadata) {
   WriteModel(123, AffineModel(0.5f, 2.0f));
   StartServer();

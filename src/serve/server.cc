@@ -60,6 +60,7 @@ LifecycleOptions LifecycleFrom(const ServerOptions& options) {
 model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
   model::LoadOptions load;
   load.tags.clear();
+  load.allow_file_ops = false;  // a model comes from anywhere, and clients name the files
   for (const std::string_view tag : StrSplit(options.saved_model_tags, ','))
     if (!tag.empty()) load.tags.emplace_back(tag);
   return load;
@@ -225,6 +226,8 @@ Status Server::State::OpenPorts() {
     ASSIGN_OR_RETURN(rest_server, Listen(options.rest_api_port, handler, {}));
     LOG_INFO("REST on port ", rest_server->port());
   }
+  std::lock_guard lock(mutex);
+  if (draining) return CancelledError("The server was stopped before its ports were open");
   accepting = true;
   return OkStatus();
 }
@@ -283,9 +286,10 @@ void Server::State::Close() {
     const int64_t left = std::max<int64_t>(0, end - Clock::Default()->NowNanos());
     const Status drained = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
     if (!drained.ok()) LOG_WARNING("Not everything was answered in time: ", drained.message());
-    server->Stop();
   }
-  cancelled = true;
+  cancelled = true;  // first: Stop waits for what runs on the loops
+  for (net::Server* server : servers)
+    if (server != nullptr) server->Stop();
   watcher.Stop();
   workers.reset();  // runs what waits: leases come back
   manager->Stop();

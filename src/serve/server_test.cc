@@ -291,6 +291,35 @@ TEST_F(ServerTest, DrainFinishesWhatRuns) {
   EXPECT_EQ(late->last_failure(), net::TransportFailure::kRefused);
 }
 
+// A run on an event loop is waited for when the loops stop: it must be told before.
+TEST_F(ServerTest, StoppingEndsWhatRunsOnALoop) {
+  formats::ModelExport model;
+  ir::Function& body = model.call_inference.body;
+  body.name = "call";
+  ir::GraphBuilder builder(&body.graph);
+  ir::Output product = *body.AddArg("x", DType::kFloat, PartialShape({-1, 250}));
+  Tensor zeros(DType::kFloat, Shape({250, 250}));
+  std::fill_n(zeros.flat<float>().data(), zeros.num_elements(), 0.0f);
+  const ir::Output weights = builder.Const(zeros);
+  for (int i = 0; i < 500; ++i) product = builder.Op("MatMul", {product, weights});
+  ASSERT_TRUE(builder.ok()) << builder.status().ToString();
+  body.returns.push_back({"product", product});
+  model.signatures = {{"serving_default", {"x"}, {"product"}}};
+  WriteModel(1, model);
+  ServerOptions options = Options();
+  options.inline_limit_us = int64_t{1} << 40;
+  options.drain_timeout_seconds = 0;
+  StartServer(options);
+  ModelSpecView spec;
+  spec.name = "m";
+  std::atomic<bool> failed{false};
+  std::thread client([&] { failed = !CallPredict(Grpc().get(), spec, {{"x", zeros}}).ok(); });
+  server_->Drain();
+  EXPECT_TRUE(server_->WaitForTermination().ok());
+  client.join();
+  EXPECT_TRUE(failed);
+}
+
 TEST_F(ServerTest, ADeadlineEndsALongRun) {
   WriteModel(1, PowerModel());
   ServerOptions options = Options();
