@@ -48,7 +48,10 @@ class FitControl {
   virtual Status RestoreState(const std::string& prefix) = 0;  // in OnTrainBegin
 };
 
-// Hooks in the order of Keras. An error ends Fit with that error.
+// Hooks in the order of Keras. An error, of a hook or of training, ends Fit with that error; as in
+// Keras, no hook is called then, OnTrainEnd neither: it is for what follows training that is
+// complete (BackupAndRestore drops its checkpoints, EarlyStopping restores the best weights). What
+// must survive a failure is written when it is known, and OnTrainBegin begins anew.
 class Callback {
  public:
   virtual ~Callback() = default;

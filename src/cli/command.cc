@@ -7,7 +7,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
+#include "base/log.h"
 #include "base/strings.h"
 
 namespace slipway::cli {
@@ -36,7 +38,9 @@ void PrintHelp(std::FILE* to) {
   }
   std::fputs(
       "\n`slipway help COMMAND` and `slipway COMMAND --help` list a command's flags.\n"
-      "Exit codes: 0 done, 1 failed, 2 wrong usage.\n",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+      "The environment's SLIPWAY_LOG_LEVEL says what is logged on standard error: debug, info (if\n"
+      "it is not set), warning or error, and what is worse.\n",
       to);
 }
 
@@ -92,6 +96,21 @@ int CheckOutput(int exit) {
 
 }  // namespace
 
+Status ApplyLogLevel(const char* name) {
+  if (name == nullptr || *name == '\0') return OkStatus();
+  static constexpr std::pair<std::string_view, LogLevel> kLevels[] = {
+      {"debug", LogLevel::kDebug},
+      {"info", LogLevel::kInfo},
+      {"warning", LogLevel::kWarning},
+      {"error", LogLevel::kError},
+  };
+  for (const auto& [known, level] : kLevels) {
+    if (known == name) return SetLogLevel(level), OkStatus();
+  }
+  return InvalidArgumentError(
+      StrCat("SLIPWAY_LOG_LEVEL must be debug, info, warning or error, got ", Quoted(name)));
+}
+
 std::span<const Command> Commands() { return kCommands; }
 
 int Fail(const Status& status) {
@@ -126,6 +145,10 @@ Parsed ParseFlags(FlagSet* flags, const std::string& command, Args args, size_t 
 int Main(Args args) {
   OpenStandardStreams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of a write, not our end
+  if (const Status status = ApplyLogLevel(std::getenv("SLIPWAY_LOG_LEVEL")); !status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    return kWrongUsage;
+  }
   if (args.empty()) {
     PrintHelp(stderr);
     return kWrongUsage;

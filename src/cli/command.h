@@ -51,6 +51,10 @@ struct Parsed {
 };
 Parsed ParseFlags(FlagSet* flags, const std::string& command, Args args, size_t max_positional);
 
+// Has `name` (of the environment's SLIPWAY_LOG_LEVEL; null or empty: nothing said) and what is
+// worse logged. INVALID_ARGUMENT for what is no level.
+Status ApplyLogLevel(const char* name);
+
 // Runs the program on arguments without its name. What main does.
 int Main(Args args);
 

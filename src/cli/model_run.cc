@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
+#include "exec/profile.h"
 #include "model/saved_model.h"
 #include "wire/npy.h"
 #include "wire/tensor_json.h"
@@ -17,10 +18,11 @@ struct ModelRunFlags {
   std::string request;
   std::string response;
   std::vector<std::string> inputs;
+  std::string trace;
 };
 
 TensorJsonResult RunCall(const model::SavedModel& saved_model, const TensorJsonCall& call,
-                         const std::string& default_signature) {
+                         const std::string& default_signature, exec::StepProfile* profile) {
   model::TensorMap inputs;
   for (const auto& [name, tensor] : call.inputs) inputs.insert_or_assign(name, tensor);
   TensorJsonResult result;
@@ -30,7 +32,7 @@ TensorJsonResult RunCall(const model::SavedModel& saved_model, const TensorJsonC
     result.status = signature.status();
     return result;
   }
-  StatusOr<model::TensorMap> outputs = (*signature)->Run(inputs);
+  StatusOr<model::TensorMap> outputs = (*signature)->Run(inputs, {}, {.profile = profile});
   result.status = outputs.status();
   if (outputs.ok()) result.outputs.assign(outputs->begin(), outputs->end());
   return result;
@@ -70,10 +72,15 @@ Status RunModel(const ModelRunFlags& flags) {
   ASSIGN_OR_RETURN(const auto saved_model, model::SavedModel::Load(env, flags.dir, options));
   ASSIGN_OR_RETURN(const TensorJsonRequest request, MakeRequest(env, flags));
   std::vector<TensorJsonResult> results;
+  exec::StepProfile profile;
   for (const TensorJsonCall& call : request.calls) {
-    results.push_back(RunCall(*saved_model, call, flags.signature));
+    const bool profiled = !flags.trace.empty() && &call == &request.calls.back();
+    results.push_back(RunCall(*saved_model, call, flags.signature, profiled ? &profile : nullptr));
   }
   if (!request.has_steps) RETURN_IF_ERROR(results[0].status);
+  if (!flags.trace.empty()) {
+    RETURN_IF_ERROR(exec::WritePerfettoTrace(env, flags.trace, profile));
+  }
   if (!flags.response.empty()) {
     return WriteTensorJsonResponse(env, flags.response, request.has_steps, results);
   }
@@ -90,14 +97,16 @@ Status RunModel(const ModelRunFlags& flags) {
 
 int RunModelRun(Args args) {
   ModelRunFlags f;
-  FlagSet flags("slipway model run --dir DIR [flags]",
-                "Runs a signature of a SavedModel on inputs from files.",
-                {{"dir", &f.dir, "the SavedModel's directory"},
-                 {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
-                 {"signature_def", &f.signature, "the signature, if the request names none"},
-                 {"request", &f.request, "a request in typed tensor JSON (docs/formats/tensor-json.md)"},
-                 {"response", &f.response, "where the response goes; printed if not given"},
-                 {"inputs", &f.inputs, "inputs as NAME=FILE.npy, several with ';' between"}});
+  FlagSet flags(
+      "slipway model run --dir DIR [flags]",
+      "Runs a signature of a SavedModel on inputs from files.",
+      {{"dir", &f.dir, "the SavedModel's directory"},
+       {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
+       {"signature_def", &f.signature, "the signature, if the request names none"},
+       {"request", &f.request, "a request in typed tensor JSON (docs/formats/tensor-json.md)"},
+       {"response", &f.response, "where the response goes; printed if not given"},
+       {"inputs", &f.inputs, "inputs as NAME=FILE.npy, several with ';' between"},
+       {"trace", &f.trace, "a file for when each op of the last call ran, for ui.perfetto.dev"}});
   if (const Parsed parsed = ParseFlags(&flags, "model run", args, 0); parsed.exit) {
     return *parsed.exit;
   }

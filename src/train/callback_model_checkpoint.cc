@@ -71,6 +71,17 @@ class ModelCheckpoint final : public ConfiguredCallback {
   std::optional<double> best_;
 };
 
+// Widths and precisions of a path make sense up to a few digits; more would fill the memory.
+bool HasLongNumber(std::string_view format) {
+  constexpr int kMaxDigits = 2;
+  int digits = 0;
+  for (char c : format) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kMaxDigits) return true;
+  }
+  return false;
+}
+
 // One "name" or "name:format" as text.
 StatusOr<std::string> FormatField(std::string_view field, int epoch, const Logs& logs) {
   size_t colon = field.find(':');
@@ -82,6 +93,12 @@ StatusOr<std::string> FormatField(std::string_view field, int epoch, const Logs&
   if (name != "epoch" && it == logs.end()) {
     return InvalidArgumentError(StrCat("'{", field, "}' in the path of ModelCheckpoint: '", name,
                                        "' is neither 'epoch' nor a logged value"));
+  }
+  if (HasLongNumber(format)) {
+    return InvalidArgumentError(
+        StrCat("'{", field,
+               "}' in the path of ModelCheckpoint: a width or precision must be at "
+               "most 99"));
   }
   try {
     return name == "epoch" ? fmt::format(fmt::runtime(format), epoch + 1)

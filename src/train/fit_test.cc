@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/strings.h"
+#include "nn/layer.h"
 #include "train/callback_classes.h"
 #include "wire/events.h"
 
@@ -261,6 +262,92 @@ TEST(CallbackTest, PathsNameWhatTheyLack) {
   EXPECT_THAT(std::string(path.status().message()), HasSubstr("val_loss"));
   EXPECT_EQ(train::FormatPath("{epoch:s}", 0, {}).status().code(), Code::kInvalidArgument);
   EXPECT_EQ(*train::FormatPath("plain", 0, {}), "plain");
+}
+
+TEST(CallbackTest, PathsRefuseWidthsThatFillTheMemory) {
+  for (const char* path : {"{epoch:999999999}", "{epoch:099999999999999999999d}",
+                           "{loss:.999999999f}", "{loss:100}"}) {
+    auto formatted = train::FormatPath(path, 0, {{"loss", 1.0}});
+    EXPECT_EQ(formatted.status().code(), Code::kInvalidArgument) << path;
+    EXPECT_THAT(std::string(formatted.status().message()), HasSubstr("at most 99")) << path;
+  }
+  EXPECT_EQ(train::FormatPath("{loss:99.2f}", 0, {{"loss", 1.0}})->size(), 99u);
+}
+
+class FailsInEpoch final : public Callback {
+ public:
+  explicit FailsInEpoch(int epoch) : epoch_(epoch) {}
+  Status OnEpochBegin(FitControl&, int epoch) override {
+    return epoch == epoch_ ? AbortedError("enough") : OkStatus();
+  }
+  Status OnTrainEnd(FitControl&, const Logs&) override {
+    ended = true;
+    return OkStatus();
+  }
+  bool ended = false;
+
+ private:
+  int epoch_;
+};
+
+// Its OnTrainEnd, which drops the checkpoints, belongs to training that is complete.
+TEST(CallbackTest, BackupOutlivesAFailure) {
+  Points points = MakePoints(30);
+  std::string folder = TestFolder("backup_failure");
+  auto fails = std::make_shared<FailsInEpoch>(1);
+  auto history =
+      MakeModel().Fit(points.x, points.y, Quiet(3, {callbacks::BackupAndRestore(folder), fails}));
+  EXPECT_EQ(history.status().code(), Code::kAborted);
+  EXPECT_FALSE(fails->ended);
+  auto kept = Env::Default()->ListDirectory(folder);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_FALSE(kept->empty());
+}
+
+TEST(FitTest, LabelsOutOfRangeAreNamedAsInTensorFlow) {
+  Points points = MakePoints(20);
+  auto labels = points.y.flat<int32_t>();
+  labels[3] = 8;
+  labels[5] = 9;
+  const auto expect = [&](const Status& status, const char* text) {
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_THAT(status.ToString(), HasSubstr("SparseSoftmaxCrossEntropyWithLogits"));
+    EXPECT_THAT(status.ToString(), HasSubstr(text));
+  };
+  const char* nine =
+      "Received a label value of 9 which is outside the valid range of [0, 3).  Label values: ";
+  FitArraysOptions options = Quiet(1);
+  options.shuffle = false;
+  expect(MakeModel().Fit(points.x, points.y, options).status(), nine);
+  expect(MakeModel()
+             .Evaluate(points.x, points.y, 10, {.verbose = Verbose::kSilent, .steps = {}})
+             .status(),
+         nine);
+  labels[4] = -1;
+  expect(MakeModel().Fit(points.x, points.y, options).status(),
+         "Received a label value of -1 which is outside the valid range of [0, 3).");
+}
+
+// Ten times as many rows as there were examples.
+class RepeatsRows final : public nn::Layer {
+ public:
+  const char* class_name() const override { return "RepeatsRows"; }
+  ir::Output Call(nn::CallContext& c, ir::Output x) const override {
+    return c.builder().Op("Tile", {x, c.builder().Int32Vector({10, 1})});
+  }
+};
+
+TEST(PredictTest, RowsThatAreNotExamplesAreRefused) {
+  auto repeats = std::make_shared<RepeatsRows>();
+  repeats->set_name("repeats");
+  Sequential model({layers::Layer(repeats)});
+  Tensor x(DType::kFloat, Shape({6, 4}));
+  auto out = model.Predict(x, 4);
+  EXPECT_EQ(out.status().code(), Code::kInvalidArgument);
+  EXPECT_THAT(out.status().ToString(), HasSubstr("the input [4,4] gave the output [40,4]"));
+  auto at_once = model.Predict(x, 6);
+  ASSERT_TRUE(at_once.ok()) << at_once.status().ToString();
+  EXPECT_EQ(at_once->shape(), Shape({60, 4}));
 }
 
 TEST(CallbackTest, CsvLoggerWritesAsKeras) {

@@ -18,6 +18,15 @@ std::string Describe(const std::vector<Tensor>& batch) {
   return StrCat("(", StrJoin(texts, ", "), ")");
 }
 
+// A layer may turn the batch into something else; such rows belong to no example.
+Status CheckRows(const std::string& model, const Tensor& x, const Tensor& out) {
+  if (out.rank() >= 1 && out.dim(0) == x.dim(0)) return OkStatus();
+  return InvalidArgumentError(StrCat("Predict of model '", model, "' in batches: the input ",
+                                     x.shape().ToString(), " gave the output ",
+                                     out.shape().ToString(), ", which must have ", x.dim(0),
+                                     " rows too; predict such a model in one batch"));
+}
+
 // "accuracy" may be used plain and weighted; logs need one name each.
 std::string LogName(const std::string& name, bool weighted, const std::vector<MetricUse>& others) {
   std::string wanted = name;
@@ -194,12 +203,20 @@ StatusOr<Tensor> ModelState::Predict(const Tensor& x, int64_t batch_size) {
     Tensor out;
     RETURN_IF_ERROR(predict_->Run({&part, 1}, {&out, 1}));
     if (rows <= batch_size) return out;
+    RETURN_IF_ERROR(CheckRows(network_.name(), part, out));
     if (!all.valid()) {
       Shape shape = out.shape();
       shape.set_dim(0, rows);
       ASSIGN_OR_RETURN(all, Tensor::Allocate(out.dtype(), shape));
     }
-    std::memcpy(all.Slice(begin, begin + part.dim(0)).raw_data(), out.raw_data(), out.byte_size());
+    Tensor place = all.Slice(begin, begin + part.dim(0));
+    if (!(place.shape() == out.shape())) {
+      return InvalidArgumentError(
+          StrCat("Predict of model '", network_.name(), "' in batches: the rows from ", begin,
+                 " gave the output ", out.shape().ToString(), ", those before ",
+                 all.shape().ToString(), "; predict such a model in one batch"));
+    }
+    std::memcpy(place.raw_data(), out.raw_data(), out.byte_size());
   }
   return all;
 }

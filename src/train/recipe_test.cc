@@ -121,6 +121,18 @@ TEST_F(RecipeTest, BytesThatAreNotUtf8AreNoCrash) {
   ExpectError(Text("    - Dense: {units: \xff}\n", kCompile), ":4:", {"must be an integer"});
 }
 
+TEST_F(RecipeTest, LabelsThatDoNotFitTheOutputFailBeforeTraining) {
+  ExpectError(
+      Text("    - Rescaling: 2\n    - Dense: {units: 4, activation: softmax}\n", kCompile), ":",
+      {"SparseSoftmaxCrossEntropyWithLogits", "labels [?]", "predictions [?,2,4]", "'dense/"});
+}
+
+TEST_F(RecipeTest, LabelsOutOfRangeFailInTheFirstStep) {
+  ExpectError(Text("    - Flatten\n    - Dense: {units: 3, activation: softmax}\n", kCompile), ":",
+              {"sparse_categorical_crossentropy/SparseSoftmaxCrossEntropyWithLogits",
+               "Received a label value of 3 which is outside the valid range of [0, 3)"});
+}
+
 TEST_F(RecipeTest, OverridesAreCheckedToo) {
   ExpectError(Text(kLayers, kCompile), "", {"'epoch'", "did you mean 'epochs'"}, {"fit.epoch=2"});
   ExpectError(Text(kLayers, kCompile), "", {"'epochs'", "32 bits"}, {"fit.epochs=4294967297"});
