@@ -38,8 +38,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 float MultiplyAdds(int64_t steps, float seed) {
   const hn::ScalableTag<float> d;
   const auto x = hn::Set(d, seed), y = hn::Set(d, 0.5f);
-  auto s0 = hn::Set(d, 1.0f), s1 = s0, s2 = s0, s3 = s0, s4 = s0;
-  auto s5 = s0, s6 = s0, s7 = s0, s8 = s0, s9 = s0;
+  // Different numbers, or the compiler makes one sum of all.
+  auto s0 = hn::Set(d, 1.0f), s1 = hn::Set(d, 1.1f), s2 = hn::Set(d, 1.2f);
+  auto s3 = hn::Set(d, 1.3f), s4 = hn::Set(d, 1.4f), s5 = hn::Set(d, 1.5f);
+  auto s6 = hn::Set(d, 1.6f), s7 = hn::Set(d, 1.7f), s8 = hn::Set(d, 1.8f);
+  auto s9 = hn::Set(d, 1.9f);
   for (int64_t i = 0; i < steps; ++i) {
     s0 = hn::MulAdd(s0, x, y);
     s1 = hn::MulAdd(s1, x, y);
