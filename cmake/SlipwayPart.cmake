@@ -3,7 +3,7 @@
 #
 # One static library from every source below src/NAME, so that an include across a wall
 # that is not in src/LAYERS also fails at the linker. Sources are found by name:
-#   x.cc          the library
+#   x.cc          the library (a main.cc is left to the program that wants it)
 #   x_test.cc     the test binary NAME_test (one a part), run by ctest case by case
 #   x_bench.cc    the benchmark binary NAME_bench (with SLIPWAY_BENCHMARKS)
 # DEPS are parts, LIBS are third-party targets of cmake/Dependencies.cmake.
@@ -13,7 +13,7 @@ function(slipway_add_part name)
   set(sources ${all})
   set(tests ${all})
   set(benches ${all})
-  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   set(dep_targets ${arg_DEPS})
