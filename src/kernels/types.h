@@ -19,7 +19,6 @@ struct TypeList {
   static std::vector<DType> DTypes() { return {DTypeOf<Ts>()...}; }
 };
 
-using SignedInts = TypeList<int8_t, int16_t, int32_t, int64_t>;
 using Ints = TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
 using Indices = TypeList<int32_t, int64_t>;
 using Reals = TypeList<float, double>;

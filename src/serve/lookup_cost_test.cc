@@ -1,47 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a model's name to a signature under lease: no allocation, no lock. The counters see every
-// operator new and pthread_mutex_lock of this thread.
-#include <dlfcn.h>
-#include <pthread.h>
-
-#include <cstdlib>
-#include <new>
-
+// From a model's name to a signature under lease: no allocation, no lock.
+#include "base/cost_counters_testing.h"
 #include "serve/predict.h"
 #include "serve/rest_path.h"
 #include "serve/test_models.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLIPWAY_SANITIZED 1
-#else
-#define SLIPWAY_SANITIZED 0
-#endif
-
-namespace {
-thread_local int allocations = 0;
-thread_local int locks = 0;
-}  // namespace
-
-#if !SLIPWAY_SANITIZED
-// The compiler takes the pair below for a new that meets a free.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void* operator new(size_t size) {
-  ++allocations;
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-
-extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  using Lock = int (*)(pthread_mutex_t*);
-  static const auto real = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
-  ++locks;
-  return real(mutex);
-}
-#endif
 
 namespace slipway::serve {
 namespace {
