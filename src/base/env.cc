@@ -6,8 +6,8 @@
 #include <shared_mutex>
 
 #include "base/posix_env.h"
-#include "base/random.h"
 #include "base/strings.h"
+#include "base/temporary.h"
 
 namespace slipway {
 namespace {
@@ -80,6 +80,16 @@ class SchemeEnv : public Env {
     }
     return source.env->Rename(source.path, target.path);
   }
+  Status Exchange(const std::string& a, const std::string& b) override {
+    ASSIGN_OR_RETURN(const Target first, Resolve(a));
+    ASSIGN_OR_RETURN(const Target second, Resolve(b));
+    if (first.env != second.env) return Env::Exchange(a, b);
+    return first.env->Exchange(first.path, second.path);
+  }
+  StatusOr<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& path) override {
+    ASSIGN_OR_RETURN(const Target target, Resolve(path));
+    return target.env->LockDirectory(target.path);
+  }
   Status SyncDirectory(const std::string& path) override {
     ASSIGN_OR_RETURN(const Target target, Resolve(path));
     return target.env->SyncDirectory(target.path);
@@ -132,6 +142,15 @@ Status Env::Register(std::string scheme, std::unique_ptr<Env> env) {
   return Schemes()->Add(std::move(scheme), std::move(env));
 }
 
+Status Env::Exchange(const std::string& a, const std::string& b) {
+  return UnimplementedError(
+      StrCat("The file system of '", a, "' cannot exchange it with '", b, "'"));
+}
+
+StatusOr<std::unique_ptr<DirectoryLock>> Env::LockDirectory(const std::string&) {
+  return std::unique_ptr<DirectoryLock>();
+}
+
 StatusOr<std::string> ReadFile(Env* env, const std::string& path, uint64_t limit) {
   ASSIGN_OR_RETURN(const auto file, env->OpenForReading(path));
   if (file->size() > limit) {
@@ -152,7 +171,9 @@ Status WriteFileAtomically(Env* env, const std::string& path, std::string_view b
   if (const auto there = env->Stat(path); there.ok() && there->is_special) {
     return WriteFile(env, path, bytes);
   }
-  const std::string temporary = StrCat(path, ".tmp", RandomSeed());
+  const std::string directory(Dirname(path));
+  RemoveAbandoned(env, directory);
+  const std::string temporary = TemporaryName(path);
   Status status = [&]() -> Status {
     ASSIGN_OR_RETURN(const auto file, env->OpenForWriting(temporary));
     return WriteAndClose(file.get(), bytes, /*sync=*/true);
@@ -162,7 +183,26 @@ Status WriteFileAtomically(Env* env, const std::string& path, std::string_view b
     env->RemoveFile(temporary).IgnoreError();  // the first error is the one to tell
     return status;
   }
-  return env->SyncDirectory(std::string(Dirname(path)));
+  return env->SyncDirectory(directory);
+}
+
+Status CheckCreatable(Env* env, const std::string& path) {
+  std::string parent(Dirname(path));
+  for (;;) {
+    const StatusOr<FileInfo> info = env->Stat(parent);
+    if (info.ok() && !info->is_directory) {
+      return InvalidArgumentError(StrCat("Nothing can be made at '", path, "': '", parent,
+                                         "' is a file, a directory is wanted"));
+    }
+    if (info.ok()) break;
+    std::string above(Dirname(parent));
+    if (above == parent) return info.status();
+    parent = std::move(above);
+  }
+  const std::string probe = TemporaryName(JoinPath(parent, Basename(path)));
+  const Status made = env->CreateDirectories(probe);
+  if (!made.ok()) return made.WithContext(StrCat("Nothing can be made at '", path, "'"));
+  return env->RemoveTree(probe);
 }
 
 std::string JoinPath(std::string_view a, std::string_view b) {

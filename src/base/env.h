@@ -38,6 +38,12 @@ class WritableFile {
   virtual Status Close() = 0;  // Flush; the object is of no further use
 };
 
+// A directory that is held; let go on destruction, and when the process ends however it ends.
+class DirectoryLock {
+ public:
+  virtual ~DirectoryLock() = default;
+};
+
 struct FileInfo {
   uint64_t size = 0;
   bool is_directory = false;
@@ -72,6 +78,12 @@ class Env {
   virtual Status RemoveTree(const std::string& path) = 0;
   // Atomically; replaces a file at `to`. INVALID_ARGUMENT between two schemes.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // Swaps what two names stand for, atomically: there is no moment in which one of them is missing.
+  // Both must exist, each may be a file or a directory. UNIMPLEMENTED where the file system cannot.
+  virtual Status Exchange(const std::string& a, const std::string& b);
+  // Waits until nobody else, of this process or another, holds the directory. For short sequences
+  // of changes that belong together. Null where the file system has no locks: nobody is kept out.
+  virtual StatusOr<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& path);
   // Makes names created, renamed or removed in the directory durable.
   virtual Status SyncDirectory(const std::string& path) = 0;
 
@@ -88,6 +100,10 @@ Status WriteFile(Env* env, const std::string& path, std::string_view bytes);
 // Writes beside, syncs and renames: after a crash the old or the new file is there, whole. What
 // is_special (/dev/stdout) is written into, not replaced.
 Status WriteFileAtomically(Env* env, const std::string& path, std::string_view bytes);
+
+// OK if a file or directory could be made at `path`: the nearest of its parents that is there is a
+// directory that takes new entries (tried with one, which is removed again).
+Status CheckCreatable(Env* env, const std::string& path);
 
 // With one '/' between them, whatever they end or begin with; an empty one adds nothing.
 std::string JoinPath(std::string_view a, std::string_view b);

@@ -5,13 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "base/fault_env.h"
 #include "base/random.h"
 #include "base/strings.h"
+#include "base/temporary.h"
 
 namespace slipway {
 namespace {
@@ -165,6 +170,86 @@ TEST_P(EnvTest, RenamesFilesAndDirectories) {
   EXPECT_EQ(MustRead("dirt"), "beside");
   EXPECT_EQ(env_->Rename(Path("dirt"), Path("moved")).code(), Code::kInvalidArgument);
   EXPECT_EQ(env_->Rename(Path("moved"), Path("moved/sub/deeper")).code(), Code::kInvalidArgument);
+}
+
+TEST_P(EnvTest, ExchangesTwoNames) {
+  ASSERT_TRUE(env_->CreateDirectories(Path("old/below")).ok());
+  MustWrite("old/a", "old");
+  MustWrite("old/below/b", "old below");
+  ASSERT_TRUE(env_->CreateDirectories(Path("new")).ok());
+  MustWrite("new/a", "new");
+  const Status status = env_->Exchange(Path("new"), Path("old"));
+  if (status.code() == Code::kUnimplemented) GTEST_SKIP() << status.ToString();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(MustRead("old/a"), "new");
+  EXPECT_EQ(MustRead("new/a"), "old");
+  EXPECT_EQ(MustRead("new/below/b"), "old below");
+  EXPECT_FALSE(env_->Exists(Path("old/below")));
+  EXPECT_EQ(env_->Exchange(Path("new"), Path("none")).code(), Code::kNotFound);
+  EXPECT_EQ(MustRead("new/a"), "old");
+}
+
+TEST_P(EnvTest, LocksKeepOthersOut) {
+  int together = 0;
+  int most = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        const auto lock = env_->LockDirectory(root_);
+        ASSERT_TRUE(lock.ok() && *lock != nullptr);
+        most = std::max(most, ++together);
+        std::this_thread::yield();
+        --together;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+  EXPECT_FALSE(env_->LockDirectory(Path("none")).ok());
+}
+
+TEST_P(EnvTest, SaysWhatCouldBeMade) {
+  MustWrite("file", "");
+  EXPECT_TRUE(CheckCreatable(env_, Path("new")).ok());
+  EXPECT_TRUE(CheckCreatable(env_, Path("a/b/c")).ok());
+  EXPECT_FALSE(env_->Exists(Path("a")));
+  EXPECT_THAT(*env_->ListDirectory(root_), ElementsAre("file"));
+  for (const char* below : {"file/x", "file/x/y"}) {
+    const Status status = CheckCreatable(env_, Path(below));
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << status.ToString();
+    EXPECT_THAT(status.message(), HasSubstr(Path("file")));
+  }
+}
+
+// The number of a process that has ended.
+pid_t DeadProcess() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST_P(EnvTest, WhatDeadWritersLeftIsRemoved) {
+  const std::string mine(Basename(TemporaryName(Path("data"))));
+  EXPECT_THAT(mine, HasSubstr(StrCat("-", getpid(), "-")));
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string name = mine;
+    return name.replace(name.find(from), from.size(), to);
+  };
+  const std::string process = StrCat("-", getpid(), "-");
+  const std::string dead = with(process, StrCat("-", DeadProcess(), "-"));
+  const std::string parents = with(process, StrCat("-", getppid(), "-"));  // alive
+  const std::string elsewhere = with(".partial-", ".partial-f");           // another machine
+  std::string before = mine;  // another run, same number
+  before.replace(before.find(process) + process.size(), 1, "g");
+  for (const std::string& name : {mine, dead, parents, elsewhere, before}) MustWrite(name, "x");
+  MustWrite(".x.partial-1", "no name of ours");
+  ASSERT_TRUE(env_->RemoveFile(Path(dead)).ok());
+  ASSERT_TRUE(env_->CreateDirectories(Path(dead + "/below")).ok());
+  ASSERT_TRUE(WriteFileAtomically(env_, Path("data"), "whole").ok());
+  std::vector<std::string> left = {".x.partial-1", "data", elsewhere, mine, parents};
+  EXPECT_THAT(*env_->ListDirectory(root_), ::testing::UnorderedElementsAreArray(left));
 }
 
 TEST_P(EnvTest, RemovesTrees) {

@@ -119,6 +119,15 @@ Status FaultEnv::Rename(const std::string& from, const std::string& to) {
   return base_->Rename(from, to);
 }
 
+Status FaultEnv::Exchange(const std::string& a, const std::string& b) {
+  RETURN_IF_ERROR(CountWrite(a));
+  return base_->Exchange(a, b);
+}
+
+StatusOr<std::unique_ptr<DirectoryLock>> FaultEnv::LockDirectory(const std::string& path) {
+  return base_->LockDirectory(path);
+}
+
 Status FaultEnv::SyncDirectory(const std::string& path) {
   RETURN_IF_ERROR(CountWrite(path));
   return base_->SyncDirectory(path);

@@ -16,7 +16,8 @@
 namespace slipway {
 
 // What counts as a write: every call that changes files or makes a change durable (opening for
-// writing, Append, Sync, CreateDirectories, RemoveFile, RemoveTree, Rename, SyncDirectory).
+// writing, Append, Sync, CreateDirectories, RemoveFile, RemoveTree, Rename, Exchange,
+// SyncDirectory).
 // Run once, read writes(), then run again with each n below it to try every point of failure.
 // Thread safety: all methods from any thread.
 class FaultEnv : public Env {
@@ -45,6 +46,8 @@ class FaultEnv : public Env {
   Status RemoveFile(const std::string& path) override;
   Status RemoveTree(const std::string& path) override;
   Status Rename(const std::string& from, const std::string& to) override;
+  Status Exchange(const std::string& a, const std::string& b) override;
+  StatusOr<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
 
  private:

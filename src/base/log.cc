@@ -4,6 +4,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
+
 namespace slipway {
 namespace log_internal {
 
@@ -25,6 +27,7 @@ spdlog::logger& Logger() {
 void Write(LogLevel level, const std::string& text) {
   static constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
                                                           spdlog::level::warn, spdlog::level::err};
+  std::fflush(stdout);  // what was printed before reads before, where both go to one place
   Logger().log(kLevels[static_cast<int>(level)], spdlog::string_view_t(text.data(), text.size()));
 }
 

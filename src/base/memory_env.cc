@@ -71,6 +71,16 @@ std::string Parent(const std::string& normalised) {
   return slash == std::string::npos ? "" : normalised.substr(0, slash);
 }
 
+class MemoryLock : public DirectoryLock {
+ public:
+  explicit MemoryLock(std::shared_ptr<std::mutex> mutex)
+      : mutex_(std::move(mutex)), held_(*mutex_) {}
+
+ private:
+  std::shared_ptr<std::mutex> mutex_;
+  std::lock_guard<std::mutex> held_;
+};
+
 class MemoryEnv : public Env {
  public:
   StatusOr<std::unique_ptr<RandomAccessFile>> OpenForReading(const std::string& path) override {
@@ -166,6 +176,35 @@ class MemoryEnv : public Env {
     return OkStatus();
   }
 
+  Status Exchange(const std::string& a, const std::string& b) override {
+    std::lock_guard lock(mutex_);
+    RETURN_IF_ERROR(Find(a).status());
+    RETURN_IF_ERROR(Find(b).status());
+    const std::string first = Normalised(a);
+    const std::string second = Normalised(b);
+    if (first == second) return OkStatus();
+    if (first.starts_with(second + "/") || second.starts_with(first + "/")) {
+      return InvalidArgumentError(StrCat("Cannot exchange '", a, "' and '", b, "', one is below"));
+    }
+    const std::string aside = second + "\n";  // no other name: nobody sees the map meanwhile
+    Move(second, aside);
+    Move(first, second);
+    Move(aside, first);
+    return OkStatus();
+  }
+
+  StatusOr<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& path) override {
+    std::shared_ptr<std::mutex> held;
+    {
+      std::lock_guard lock(mutex_);
+      RETURN_IF_ERROR(Find(path).status());
+      std::shared_ptr<std::mutex>& known = locks_[Normalised(path)];
+      if (known == nullptr) known = std::make_shared<std::mutex>();
+      held = known;
+    }
+    return std::make_unique<MemoryLock>(std::move(held));
+  }
+
   Status SyncDirectory(const std::string& path) override {
     std::lock_guard lock(mutex_);
     ASSIGN_OR_RETURN(const Node* node, Find(path));
@@ -243,7 +282,8 @@ class MemoryEnv : public Env {
   }
 
   std::mutex mutex_;
-  std::map<std::string, Node> nodes_{{"", Directory()}};  // guarded by mutex_; "" is the root
+  std::map<std::string, Node> nodes_{{"", Directory()}};      // guarded by mutex_; "" is the root
+  std::map<std::string, std::shared_ptr<std::mutex>> locks_;  // guarded by mutex_
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "base/posix_env.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,15 @@ class PosixWriter : public WritableFile {
   std::string buffer_;
 };
 
+class PosixLock : public DirectoryLock {
+ public:
+  explicit PosixLock(int fd) : fd_(fd) {}
+  ~PosixLock() override { ::close(fd_); }
+
+ private:
+  const int fd_;
+};
+
 class PosixEnv : public Env {
  public:
   StatusOr<std::unique_ptr<RandomAccessFile>> OpenForReading(const std::string& path) override {
@@ -202,6 +212,27 @@ class PosixEnv : public Env {
   Status Rename(const std::string& from, const std::string& to) override {
     if (::rename(from.c_str(), to.c_str()) == 0) return OkStatus();
     return ErrnoStatus(StrCat("rename to '", to, "'"), from, errno);
+  }
+
+  Status Exchange(const std::string& a, const std::string& b) override {
+    if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) {
+      return OkStatus();
+    }
+    // EINVAL is what file systems say that do not know the flag.
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return Env::Exchange(a, b);
+    return ErrnoStatus(StrCat("exchange with '", b, "'"), a, errno);
+  }
+
+  StatusOr<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& path) override {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return ErrnoStatus("lock", path, errno);
+    auto lock = std::make_unique<PosixLock>(fd);
+    while (::flock(fd, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      // Network file systems refuse to lock directories.
+      return std::unique_ptr<DirectoryLock>();
+    }
+    return lock;
   }
 
   Status SyncDirectory(const std::string& path) override {

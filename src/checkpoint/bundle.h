@@ -94,14 +94,18 @@ class BundleReader {
 //
 // The existing bundle at the prefix, if any, stays whole until the new one is, wherever the
 // program is killed:
-//   1. Data goes to PREFIX.data-….tmp; it is synced in Finish, then renamed to its final name.
+//   1. Data goes to a temporary file beside; it is synced in Finish, then renamed to its final
+//   name.
 //      That name is never one that the existing index uses: the number of shards in the names
 //      (and in the index) is 1, or 2 (the second shard then is an empty file) if the existing
 //      index already says 1. So the old index cannot come to point at new data.
-//   2. The index goes to PREFIX.index.tmp and is synced. Renaming it to PREFIX.index is the moment
+//   2. The index goes to a temporary file and is synced. Renaming it to PREFIX.index is the moment
 //      from which the new bundle is the one that is read.
 //   3. Data files that the new index does not use are removed. Killed before that, they are
 //      harmless and the next writer removes them.
+// Several writers, of one process or more, may write one prefix: temporary files are each writer's
+// own, Finish holds the directory (Env::LockDirectory), and the bundle is that of one of them. What
+// killed writers left in the directory is removed by the next (base/temporary.h).
 // An error (a full disk: RESOURCE_EXHAUSTED) or destruction before Finish removes the temporary
 // files and leaves the old bundle.
 class BundleWriter {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "base/temporary.h"
 #include "checkpoint/bundle.h"
 #include "checkpoint/bundle_format.h"
 #include "checkpoint/table.h"
@@ -10,8 +11,6 @@
 
 namespace slipway {
 namespace {
-
-constexpr std::string_view kTemporary = ".tmp";
 
 // How many shards the names of the new data files say, so that none is used by the old index.
 StatusOr<int> NewShardCount(Env* env, const std::string& prefix) {
@@ -27,8 +26,9 @@ StatusOr<int> NewShardCount(Env* env, const std::string& prefix) {
 struct BundleWriter::State {
   Env* env = nullptr;
   std::string prefix;
-  int num_shards = 1;
-  std::string data_path;  // final; written under a temporary name
+  int num_shards = 1;     // known in Commit
+  std::string data_path;  // temporary, as is index_path
+  std::string index_path;
   std::unique_ptr<WritableFile> data;
   uint64_t offset = 0;
   std::map<std::string, BundleEntry, std::less<>> entries;  // pieces too, by PieceKey
@@ -38,7 +38,7 @@ struct BundleWriter::State {
   Status Store(std::string_view key, const Tensor& tensor, BundleEntry* entry);
   Status AppendNumbers(const Tensor& tensor, BundleEntry* entry);
   Status AppendStrings(const Tensor& tensor, BundleEntry* entry);
-  Status WriteIndex(const std::string& path);
+  Status WriteIndex();
   Status Commit();
   void RemoveStaleData();
 };
@@ -48,19 +48,21 @@ BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(stat
 BundleWriter::~BundleWriter() {
   if (state_->finished) return;
   state_->data.reset();
-  // Best effort: the next writer of this prefix removes what is left.
-  state_->env->RemoveFile(StrCat(state_->data_path, kTemporary)).IgnoreError();
-  state_->env->RemoveFile(StrCat(BundleIndexName(state_->prefix), kTemporary)).IgnoreError();
+  // Best effort: a later writer in this directory removes what is left.
+  state_->env->RemoveFile(state_->data_path).IgnoreError();
+  state_->env->RemoveFile(state_->index_path).IgnoreError();
 }
 
 StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Create(Env* env, const std::string& prefix) {
   auto state = std::make_unique<State>();
   state->env = env;
   state->prefix = prefix;
-  RETURN_IF_ERROR(env->CreateDirectories(std::string(Dirname(prefix))));
-  ASSIGN_OR_RETURN(state->num_shards, NewShardCount(env, prefix));
-  state->data_path = BundleDataName(prefix, 0, state->num_shards);
-  ASSIGN_OR_RETURN(state->data, env->OpenForWriting(StrCat(state->data_path, kTemporary)));
+  const std::string directory(Dirname(prefix));
+  RETURN_IF_ERROR(env->CreateDirectories(directory));
+  RemoveAbandoned(env, directory);
+  state->data_path = TemporaryName(StrCat(prefix, ".data"));
+  state->index_path = TemporaryName(BundleIndexName(prefix));
+  ASSIGN_OR_RETURN(state->data, env->OpenForWriting(state->data_path));
   return std::unique_ptr<BundleWriter>(new BundleWriter(std::move(state)));
 }
 
@@ -153,8 +155,8 @@ Status BundleWriter::AddSlice(std::string_view key, const Shape& full_shape,
   return OkStatus();
 }
 
-Status BundleWriter::State::WriteIndex(const std::string& path) {
-  ASSIGN_OR_RETURN(auto file, env->OpenForWriting(path));
+Status BundleWriter::State::WriteIndex() {
+  ASSIGN_OR_RETURN(auto file, env->OpenForWriting(index_path));
   TableWriter table(file.get());
   RETURN_IF_ERROR(table.Add("", EncodeBundleHeader(num_shards)));
   for (const auto& [key, entry] : entries) {
@@ -170,16 +172,21 @@ Status BundleWriter::State::Commit() {
   RETURN_IF_ERROR(data->Close());
   data.reset();
   const std::string directory(Dirname(prefix));
-  const std::string index = BundleIndexName(prefix);
-  RETURN_IF_ERROR(env->Rename(StrCat(data_path, kTemporary), data_path));
+  // Two writers that rename data and index in turns would leave the index of one with the data of
+  // the other.
+  ASSIGN_OR_RETURN(const auto lock, env->LockDirectory(directory));
+  ASSIGN_OR_RETURN(num_shards, NewShardCount(env, prefix));
+  RETURN_IF_ERROR(env->Rename(data_path, BundleDataName(prefix, 0, num_shards)));
   for (int shard = 1; shard < num_shards; ++shard) {
     RETURN_IF_ERROR(WriteFile(env, BundleDataName(prefix, shard, num_shards), ""));
   }
-  RETURN_IF_ERROR(WriteIndex(StrCat(index, kTemporary)));
+  RETURN_IF_ERROR(WriteIndex());
   // The data's names must be on the disk before the index that needs them.
   RETURN_IF_ERROR(env->SyncDirectory(directory));
-  RETURN_IF_ERROR(env->Rename(StrCat(index, kTemporary), index));
-  return env->SyncDirectory(directory);
+  RETURN_IF_ERROR(env->Rename(index_path, BundleIndexName(prefix)));
+  RETURN_IF_ERROR(env->SyncDirectory(directory));
+  RemoveStaleData();
+  return OkStatus();
 }
 
 void BundleWriter::State::RemoveStaleData() {
@@ -209,7 +216,6 @@ Status BundleWriter::Finish() {
     return status;
   }
   state_->finished = true;
-  state_->RemoveStaleData();
   return OkStatus();
 }
 

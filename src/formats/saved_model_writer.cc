@@ -3,14 +3,13 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/temporary.h"
 #include "checkpoint/bundle.h"
 #include "formats/graph_writer.h"
 #include "formats/main_graph_writer.h"
@@ -308,27 +307,40 @@ Status CheckTarget(Env* env, const std::string& target, bool overwrite) {
 Status RestoreReplaced(Env* env, const std::string& target) {
   const std::string old = ReplacedName(target);
   if (env->Exists(target) || !env->Exists(JoinPath(old, "saved_model.pb"))) return OkStatus();
+  // Unless it lives: then it holds the directory until it is done.
+  ASSIGN_OR_RETURN(const auto lock, env->LockDirectory(std::string(Dirname(target))));
+  if (env->Exists(target) || !env->Exists(old)) return OkStatus();
   LOG_WARNING("A save of ", target, " was interrupted; the model of before is put back");
   return env->Rename(old, target);
 }
 
-// Others may save the same model at the same time.
-std::string PartialName(const std::string& target) {
-  static std::atomic<int64_t> count{0};
-  return JoinPath(Dirname(target),
-                  StrCat(".", Basename(target), ".partial-", getpid(), "-", count.fetch_add(1)));
+// For file systems that cannot exchange names. There is a moment without `to`; what was there goes
+// to `old`, and back if `from` cannot be renamed.
+Status ReplaceInTwoSteps(Env* env, const std::string& from, const std::string& to,
+                         const std::string& old) {
+  RETURN_IF_ERROR(env->RemoveTree(old));
+  RETURN_IF_ERROR(env->Rename(to, old));
+  Status status = env->Rename(from, to);
+  if (!status.ok()) env->Rename(old, to).IgnoreError();  // the first error says more
+  return status;
 }
 
 // Puts `from` where `to` is; what was there goes only once the new one stands.
 Status Replace(Env* env, const std::string& from, const std::string& to) {
-  if (!env->Exists(to)) return env->Rename(from, to);
-  const std::string old = ReplacedName(to);
-  RETURN_IF_ERROR(env->RemoveTree(old));
-  RETURN_IF_ERROR(env->Rename(to, old));
-  if (Status status = env->Rename(from, to); !status.ok()) {
-    env->Rename(old, to).IgnoreError();  // the first error says more
-    return status;
+  const std::string parent(Dirname(to));
+  ASSIGN_OR_RETURN(const auto lock, env->LockDirectory(parent));
+  if (!env->Exists(to)) {
+    RETURN_IF_ERROR(env->Rename(from, to));
+    return env->SyncDirectory(parent);
   }
+  std::string old = from;
+  Status replaced = env->Exchange(from, to);
+  if (replaced.code() == Code::kUnimplemented) {
+    old = ReplacedName(to);
+    replaced = ReplaceInTwoSteps(env, from, to, old);
+  }
+  RETURN_IF_ERROR(replaced);
+  RETURN_IF_ERROR(env->SyncDirectory(parent));
   if (Status status = env->RemoveTree(old); !status.ok()) {
     LOG_WARNING("The model is saved as ", to,
                 ", but what was there before could not be removed: ", status.message());
@@ -336,24 +348,33 @@ Status Replace(Env* env, const std::string& from, const std::string& to) {
   return OkStatus();
 }
 
+std::string WithoutEndSlash(std::string_view dir) {
+  while (dir.size() > 1 && dir.back() == '/') dir.remove_suffix(1);
+  return std::string(dir);
+}
+
 }  // namespace
+
+Status CheckSavedModelTarget(Env* env, const std::string& dir,
+                             const SavedModelWriteOptions& options) {
+  const std::string target = WithoutEndSlash(dir);
+  RETURN_IF_ERROR(CheckTarget(env, target, options.overwrite));
+  return CheckCreatable(env, target);
+}
 
 Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& model,
                        const SavedModelWriteOptions& options) {
   RETURN_IF_ERROR(CheckModel(model).WithContext("The model cannot be saved"));
-  std::string target = dir;
-  while (target.size() > 1 && target.back() == '/') target.pop_back();
+  const std::string target = WithoutEndSlash(dir);
   RETURN_IF_ERROR(RestoreReplaced(env, target));
   RETURN_IF_ERROR(CheckTarget(env, target, options.overwrite));
-  const std::string partial = PartialName(target);
+  RemoveAbandoned(env, std::string(Dirname(target)));
+  const std::string partial = TemporaryName(target);
   RETURN_IF_ERROR(env->CreateDirectories(partial));
   Status status = WriteFiles(env, partial, model);
   if (status.ok()) status = Replace(env, partial, target);
-  if (!status.ok()) {
-    env->RemoveTree(partial).IgnoreError();  // the first error says more
-    return status;
-  }
-  return env->SyncDirectory(std::string(Dirname(target)));
+  if (!status.ok()) env->RemoveTree(partial).IgnoreError();  // the first error says more
+  return status;
 }
 
 }  // namespace slipway::formats

@@ -68,14 +68,23 @@ struct SavedModelWriteOptions {
 // `dir` and renames it, so that nobody who watches the parent folder sees half a model. Equal
 // exports give equal bytes.
 //
+// Where the file system can exchange two names, a `dir` that holds a model holds a whole one at any
+// moment. Where it cannot, a crash in the moment of replacing can leave the old model as
+// ReplacedName(dir); the next save puts it back first. A crash before it leaves a folder that the
+// next save beside it removes (base/temporary.h). Several processes may save to one `dir`: one of
+// them wins.
+//
 // ALREADY_EXISTS: what is at `dir` is a file, or a folder with anything but a SavedModel's files.
 // INVALID_ARGUMENT: `dir` is "." or the like, arguments, captures or names do not fit each other,
 // or a function holds an op without a schema (its outputs cannot be named). Errors of the Env pass
-// through; nothing is left behind then, and what was at `dir` stays. That
-// what was replaced cannot be removed is a warning. A crash in the moment of replacing can leave
-// the old model as ReplacedName(dir); the next save puts it back first. A crash before it leaves
-// ".NAME.partial-…". Several processes may save to one `dir`: one of them wins.
+// through; nothing is left behind then, and what was at `dir` stays. That what was replaced cannot
+// be removed is a warning.
 Status WriteSavedModel(Env* env, const std::string& dir, const ModelExport& model,
                        const SavedModelWriteOptions& options = {});
+
+// Whether WriteSavedModel could write to `dir` as things are now, with the errors that it would
+// give: to be asked before hours of training.
+Status CheckSavedModelTarget(Env* env, const std::string& dir,
+                             const SavedModelWriteOptions& options = {});
 
 }  // namespace slipway::formats

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
+#include <thread>
+
 #include "base/fault_env.h"
 #include "checkpoint/bundle.h"
 #include "formats/saved_model_reader.h"
@@ -16,6 +20,15 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+// A file system that cannot exchange names, as some networks' cannot.
+class WithoutExchange : public FaultEnv {
+ public:
+  using FaultEnv::FaultEnv;
+  Status Exchange(const std::string& a, const std::string& b) override {
+    return Env::Exchange(a, b);
+  }
+};
 
 // y = x * w + b.
 ModelExport Affine() {
@@ -147,40 +160,96 @@ TEST(SavedModelWriter, AFullDiskLeavesTheOldModel) {
   }
 }
 
-TEST(SavedModelWriter, AnyWriteMayFail) {
+template <typename Faulty>
+void FailEachWrite() {
   auto base = NewMemoryEnv();
   ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
-  FaultEnv counter(base.get());
+  Faulty counter(base.get());
   ASSERT_TRUE(WriteSavedModel(&counter, "/m/1", Affine()).ok());
   for (int64_t n = 0; n < counter.writes(); ++n) {
-    FaultEnv env(base.get());
+    Faulty env(base.get());
     env.FailWrite(n);
-    // The last but one removes the old model, which is not needed for the new one to stand.
-    const bool removal = n == counter.writes() - 2;
+    // The last removes the old model, which is not needed for the new one to stand.
+    const bool removal = n == counter.writes() - 1;
     EXPECT_EQ(WriteSavedModel(&env, "/m/1", Affine()).ok(), removal) << n;
     EXPECT_TRUE(ReadSavedModel(base.get(), "/m/1").ok()) << n;
     EXPECT_TRUE(VerifyBundle(base.get(), "/m/1/variables/variables", {.checksums = true}).ok());
   }
-  ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
-  EXPECT_THAT(*base->ListDirectory("/m"), ElementsAre("1"));
 }
 
-// Killed anywhere: the model, old or new, is there, at the worst under the name it had meanwhile.
-TEST(SavedModelWriter, ACrashLosesNothing) {
+TEST(SavedModelWriter, AnyWriteMayFail) {
+  FailEachWrite<FaultEnv>();
+  FailEachWrite<WithoutExchange>();
+}
+
+// Killed at each write in turn; `then` looks at what is left.
+template <typename Faulty>
+void CrashAtEachWrite(const std::function<void(Env* left)>& then) {
   auto counted = NewMemoryEnv();
   ASSERT_TRUE(WriteSavedModel(counted.get(), "/m/1", Affine()).ok());
-  FaultEnv counter(counted.get());
+  Faulty counter(counted.get());
   ASSERT_TRUE(WriteSavedModel(&counter, "/m/1", Affine()).ok());
   for (int64_t n = 0; n < counter.writes(); ++n) {
+    SCOPED_TRACE(n);
     auto base = NewMemoryEnv();
     ASSERT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
-    FaultEnv env(base.get());
+    Faulty env(base.get());
     env.CrashAtWrite(n);
-    EXPECT_FALSE(WriteSavedModel(&env, "/m/1", Affine()).ok()) << n;
-    const std::string at = base->Exists("/m/1") ? "/m/1" : ReplacedName("/m/1/");
-    EXPECT_TRUE(ReadSavedModel(base.get(), at).ok()) << n;
-    EXPECT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok()) << n;
+    WriteSavedModel(&env, "/m/1", Affine()).IgnoreError();
+    then(base.get());
+    EXPECT_TRUE(WriteSavedModel(base.get(), "/m/1", Affine()).ok());
   }
+}
+
+TEST(SavedModelWriter, ThereIsNoMomentWithoutAWholeModel) {
+  CrashAtEachWrite<FaultEnv>([](Env* left) {
+    EXPECT_TRUE(ReadSavedModel(left, "/m/1").ok());
+    EXPECT_TRUE(VerifyBundle(left, "/m/1/variables/variables", {.checksums = true}).ok());
+  });
+}
+
+// The model, old or new, is there, at the worst under the name it had meanwhile.
+TEST(SavedModelWriter, ACrashLosesNothingWithoutExchange) {
+  CrashAtEachWrite<WithoutExchange>([](Env* left) {
+    const std::string at = left->Exists("/m/1") ? "/m/1" : ReplacedName("/m/1/");
+    EXPECT_TRUE(ReadSavedModel(left, at).ok());
+  });
+}
+
+TEST(SavedModelWriter, WritersAtOnceLeaveOneWholeModel) {
+  const std::string folder = JoinPath(::testing::TempDir(), "slipway_saved_model_at_once");
+  Env* env = Env::Default();
+  ASSERT_TRUE(env->RemoveTree(folder).ok());
+  std::vector<std::thread> writers;
+  std::atomic<int> failures = 0;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&, i] {
+      ModelExport model = Affine();
+      model.variables[0].value = Tensor::Scalar(static_cast<float>(i));
+      for (int round = 0; round < 10; ++round) {
+        if (!WriteSavedModel(env, JoinPath(folder, "1"), model).ok()) ++failures;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(ReadSavedModel(env, JoinPath(folder, "1")).ok());
+  const std::string prefix = JoinPath(folder, "1/variables/variables");
+  EXPECT_TRUE(VerifyBundle(env, prefix, {.checksums = true}).ok());
+  EXPECT_THAT(*env->ListDirectory(folder), ElementsAre("1"));
+}
+
+TEST(SavedModelWriter, TargetsAreCheckedBefore) {
+  auto env = NewMemoryEnv();
+  EXPECT_TRUE(CheckSavedModelTarget(env.get(), "/new/models/1").ok());
+  EXPECT_TRUE(env->ListDirectory("/")->empty());  // nothing is made
+  ASSERT_TRUE(WriteSavedModel(env.get(), "/m/1", Affine()).ok());
+  EXPECT_TRUE(CheckSavedModelTarget(env.get(), "/m/1/").ok());
+  EXPECT_EQ(CheckSavedModelTarget(env.get(), "/m/1", {.overwrite = false}).code(),
+            Code::kAlreadyExists);
+  EXPECT_EQ(CheckSavedModelTarget(env.get(), "/m").code(), Code::kAlreadyExists);
+  EXPECT_EQ(CheckSavedModelTarget(env.get(), "/m/1/saved_model.pb/1").code(),
+            Code::kInvalidArgument);
 }
 
 TEST(SavedModelWriter, ASaveRestoresWhatAnInterruptedOneLeft) {
