@@ -368,6 +368,22 @@ TEST(EnvLocalTest, RefusesWhatIsNoFile) {
   EXPECT_TRUE(env->RemoveFile(fifo).ok());
 }
 
+TEST(EnvLocalTest, LooksUpAFileDatedBeyondWhatNanosecondsCount) {
+  Env* env = Env::Default();
+  const std::string path = StrCat(::testing::TempDir(), "slipway_env_test_", RandomSeed());
+  ASSERT_TRUE(WriteFile(env, path, "x").ok());
+  const timespec year_2400[2] = {{13'569'465'600, 0}, {13'569'465'600, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), year_2400, 0), 0);
+  struct stat seen;
+  ASSERT_EQ(stat(path.c_str(), &seen), 0);
+  if (seen.st_mtim.tv_sec != year_2400[1].tv_sec) GTEST_SKIP() << "no such dates on this disk";
+  const int64_t before = env->Stat(path)->modified_ns;
+  const timespec later[2] = {{13'569'465'600, 1000}, {13'569'465'600, 1000}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), later, 0), 0);
+  EXPECT_NE(env->Stat(path)->modified_ns, before);
+  EXPECT_TRUE(env->RemoveFile(path).ok());
+}
+
 TEST(EnvLocalTest, SaysThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   EXPECT_EQ(WriteFile(Env::Default(), "/dev/full", "x").code(), Code::kResourceExhausted);

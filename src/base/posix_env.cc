@@ -171,10 +171,13 @@ class PosixEnv : public Env {
   StatusOr<FileInfo> Stat(const std::string& path) override {
     struct stat info;
     if (::stat(path.c_str(), &info) != 0) return ErrnoStatus("look up", path, errno);
+    // Unsigned: some file systems have dates beyond the year 2262, and what counts is a difference.
+    const uint64_t modified = static_cast<uint64_t>(info.st_mtim.tv_sec) * 1'000'000'000u +
+                              static_cast<uint64_t>(info.st_mtim.tv_nsec);
     return FileInfo{.size = static_cast<uint64_t>(info.st_size),
                     .is_directory = S_ISDIR(info.st_mode),
                     .is_special = !S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode),
-                    .modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
+                    .modified_ns = static_cast<int64_t>(modified)};
   }
 
   StatusOr<std::vector<std::string>> ListDirectory(const std::string& path) override {

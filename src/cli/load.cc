@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/predict_flags.h"
@@ -39,14 +40,14 @@ StatusOr<client::LoadOptions> MakeOptions(const PredictFlags& predict, const Loa
   options.bodies = {std::move(body)};
   options.connections = flags.connections;
   options.requests = flags.requests;
-  options.duration = std::chrono::milliseconds(static_cast<int64_t>(flags.seconds * 1e3));
-  options.pause = std::chrono::microseconds(static_cast<int64_t>(flags.pause_ms * 1e3));
+  options.duration = std::chrono::milliseconds(NanosFrom(flags.seconds, 1'000'000'000) / 1'000'000);
+  options.pause = std::chrono::microseconds(NanosFrom(flags.pause_ms, 1'000'000) / 1'000);
   options.stop = &stop;
   return options;
 }
 
 Status CheckSwaps(const client::VersionTimeline& timeline, const LoadFlags& flags, int64_t start) {
-  const auto swaps = timeline.Swaps(static_cast<int64_t>(flags.window_seconds * 1e9));
+  const auto swaps = timeline.Swaps(NanosFrom(flags.window_seconds, 1'000'000'000));
   for (const client::Swap& swap : swaps) {
     std::printf(
         "swap: version %lld -> %lld at %.3f s; within %.1f s of it %lld requests before, "

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread_pool.h"
@@ -170,7 +171,7 @@ Status Server::State::Prepare() {
   front.metrics = &metrics;
   front.accepting = &accepting;
   front.cancelled = &cancelled;
-  front.inline_limit_ns = options.inline_limit_us * 1000;
+  front.inline_limit_ns = NanosFrom(static_cast<double>(options.inline_limit_us), 1'000);
   front.rest_timeout_ns = int64_t{options.rest_api_timeout_in_ms} * 1'000'000;
   front.cors = options.rest_api_enable_cors_support;
   front.content_encoding = options.enable_serialization_as_tensor_content;
@@ -277,7 +278,7 @@ Status Server::WaitForTermination() {
 void Server::State::Close() {
   if (manager == nullptr) return;
   const int64_t end =
-      Clock::Default()->NowNanos() + static_cast<int64_t>(options.drain_timeout_seconds * 1e9);
+      Clock::Default()->NowNanos() + NanosFrom(options.drain_timeout_seconds, 1'000'000'000);
   net::Server* servers[] = {grpc_server.get(), rest_server.get()};
   for (net::Server* server : servers)
     if (server != nullptr) server->StartDraining();

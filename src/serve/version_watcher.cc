@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/duration.h"
 
 namespace slipway::serve {
 
@@ -63,7 +64,7 @@ int VersionWatcher::TimeoutMillis(int64_t wakeup_ns, int64_t next_poll_ns) const
 
 void VersionWatcher::Run() {
   const bool repeats = poll_seconds_ > 0;
-  const auto interval = static_cast<int64_t>(std::min(poll_seconds_, 1e6) * 1e9);
+  const int64_t interval = NanosFrom(poll_seconds_, 1'000'000'000);
   bool scan = poll_seconds_ >= 0;
   while (!stop_) {
     const int64_t wakeup = manager_->Tick(scan);
