@@ -147,6 +147,9 @@ HWY_INLINE void AddRows8(const float* x, int64_t x_stride, const float* b, int64
   int64_t j = 0;
   for (; j + lanes <= n; j += lanes) {
     const float* c = b + j;
+    // The next eight rows lie behind these; a product with one row is bound by reading weights.
+    const float* next = b + 8 * ldb + 8 * j;
+    for (int64_t ahead = 0; ahead < 8 * lanes; ahead += 16) __builtin_prefetch(next + ahead);
     auto s = accumulate ? hn::LoadU(d, y + j) : hn::Zero(d);
     s = hn::MulAdd(x0, hn::LoadU(d, c), s);
     s = hn::MulAdd(x1, hn::LoadU(d, c + ldb), s);

@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-bool ReadVarint(const char** at, const char* end, uint64_t* value) {
+bool ReadLongVarint(const char** at, const char* end, uint64_t* value) {
   const char* p = *at;
   uint64_t result = 0;
   for (int shift = 0; shift < 70; shift += 7) {

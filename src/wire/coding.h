@@ -43,13 +43,19 @@ inline char* WriteVarint(char* to, uint64_t value) {
   return to;
 }
 inline void AppendVarint(std::string* out, uint64_t value) {
+  if (value < 0x80) return out->push_back(static_cast<char>(value));
   char bytes[kMaxVarintBytes];
-  out->append(bytes, WriteVarint(bytes, value));
+  out->append(bytes, static_cast<size_t>(WriteVarint(bytes, value) - bytes));
 }
 inline int VarintSize(uint64_t value) { return (63 - __builtin_clzll(value | 1)) / 7 + 1; }
+bool ReadLongVarint(const char** at, const char* end, uint64_t* value);
 // Takes one varint off the front of [*at, end). False, with *at unchanged, if the bytes end
 // within it or it has more than ten bytes.
-bool ReadVarint(const char** at, const char* end, uint64_t* value);
+inline bool ReadVarint(const char** at, const char* end, uint64_t* value) {
+  if (*at == end || static_cast<unsigned char>(**at) >= 0x80) return ReadLongVarint(at, end, value);
+  *value = static_cast<unsigned char>(*(*at)++);
+  return true;
+}
 inline bool ConsumeVarint(std::string_view* bytes, uint64_t* value) {
   const char* at = bytes->data();
   if (!ReadVarint(&at, bytes->data() + bytes->size(), value)) return false;

@@ -69,6 +69,8 @@ struct Parsed {
 };
 
 Status ParseDims(std::string_view bytes, std::vector<int64_t>* dims, bool* unknown_rank) {
+  // One allocation for what is usual; a dimension takes two bytes at least.
+  dims->reserve(std::min<size_t>(bytes.size() / 2, 8));
   ProtoReader reader(bytes);
   while (reader.Next()) {
     if (reader.tag() == VarintField(3)) {
