@@ -6,7 +6,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/elementwise.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {

@@ -6,8 +6,8 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
 #include "kernels/format_tensor.h"
+#include "kernels/kernel_table.h"
 #include "kernels/strided_copy.h"
 #include "kernels/types.h"
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The op families. Each file of kernels gives its table; registry.cc lists them all.
+// The op families: each file of kernels gives its table, and registry.cc lists them all. The files
+// themselves do not include this: a new family compiles nothing else again.
 #pragma once
 
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "kernels/kernel.h"
 
@@ -32,17 +30,5 @@ std::span<const KernelDef> SoftmaxKernels();
 std::span<const KernelDef> StringKernels();
 std::span<const KernelDef> UnaryKernels();
 std::span<const KernelDef> VariableKernels();
-
-// A row of a table: `types` are those of the op's type attribute `attr`; none: any.
-struct KernelRow {
-  const char* op;
-  BindFn bind;
-  std::vector<DType> types = {};
-  const char* attr = "T";
-  std::vector<std::pair<int, int>> in_place = {};
-  std::vector<std::pair<int, int>> shares = {};
-  bool expensive = false;
-};
-std::vector<KernelDef> MakeKernels(std::vector<KernelRow> rows);
 
 }  // namespace slipway::kernels

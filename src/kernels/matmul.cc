@@ -8,8 +8,8 @@
 #include "kernels/broadcast.h"
 #include "kernels/checks.h"
 #include "kernels/elementwise.h"
-#include "kernels/families.h"
 #include "kernels/gemm.h"
+#include "kernels/kernel_table.h"
 #include "kernels/simd_rows.h"
 #include "kernels/types.h"
 

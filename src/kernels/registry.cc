@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "kernels/families.h"
+#include "kernels/kernel_table.h"
 
 namespace slipway::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include "checkpoint/bundle.h"
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 
 namespace slipway::kernels {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/simd_rows.h"
 #include "kernels/types.h"
 

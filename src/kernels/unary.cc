@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "kernels/elementwise.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {

@@ -3,8 +3,8 @@
 // Ops that pick or place elements by index. Gradients are dense: rows picked twice add up, rows not
 // picked get zeros.
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

@@ -3,8 +3,8 @@
 // Elementwise ops of two inputs that broadcast, and AddN. Every gradient has the shape of the
 // output first and is then summed over what was repeated (SetBroadcastGradient).
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

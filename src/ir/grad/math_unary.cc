@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

@@ -3,8 +3,8 @@
 // Products of matrices. With a' and b' the operands as they enter the product (after transposing),
 // d a' = dy b'^T and d b' = a'^T dy; the four cases say how the transposes fall onto a and b.
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

@@ -2,8 +2,8 @@
 //
 // Bias, activations, softmax and cross-entropies.
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

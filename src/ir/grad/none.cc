@@ -2,7 +2,7 @@
 //
 // Ops that are known to pass no gradient: piecewise constant, about shapes and indices, random,
 // writes of variables, and the one that exists to stop it.
-#include "ir/grad/families.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

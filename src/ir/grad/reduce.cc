@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
 #include "ir/grad/shapes.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Reads of variables: the gradient of a handle is the (dense) gradient of the variable's value.
 #include "ir/grad/expr.h"
-#include "ir/grad/families.h"
+#include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {

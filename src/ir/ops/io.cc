@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/ops/families.h"
+#include "ir/op_schema.h"
 #include "ir/shape_inference.h"
 
 namespace slipway::ir {

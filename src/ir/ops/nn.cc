@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/strings.h"
-#include "ir/ops/families.h"
+#include "ir/op_schema.h"
 #include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 
