@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# slipway_add_part(NAME [DEPS part...] [LIBS target...])
+# slipway_add_part(NAME [DEPS part...] [LIBS target...] [EXCLUDE regex])
 #
 # One static library from every source below src/NAME, so that an include across a wall
 # that is not in src/LAYERS also fails at the linker. Sources are found by name:
 #   x.cc          the library (a main.cc is left to the program that wants it)
 #   x_test.cc     the test binary NAME_test (one a part), run by ctest case by case
 #   x_bench.cc    the benchmark binary NAME_bench (with SLIPWAY_BENCHMARKS)
-# DEPS are parts, LIBS are third-party targets of cmake/Dependencies.cmake.
+# EXCLUDE leaves out sources by path. DEPS are parts, LIBS are third-party targets of cmake/Dependencies.cmake.
 function(slipway_add_part name)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "EXCLUDE" "DEPS;LIBS;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(arg_EXCLUDE)
+    list(FILTER all EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
   set(sources ${all})
   set(tests ${all})
   set(benches ${all})

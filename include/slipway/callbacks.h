@@ -46,6 +46,9 @@ class FitControl {
   // RunsLast() only: for others the epoch is not over yet.
   virtual Status SaveState(const std::string& prefix) = 0;
   virtual Status RestoreState(const std::string& prefix) = 0;  // in OnTrainBegin
+  // FAILED_PRECONDITION if the loss so far, a weight or a slot is NaN or infinite, naming which:
+  // nothing is to be gained by going on from such a state.
+  virtual Status CheckFinite() = 0;
 };
 
 // Hooks in the order of Keras. An error, of a hook or of training, ends Fit with that error; as in
@@ -55,6 +58,9 @@ class FitControl {
 class Callback {
  public:
   virtual ~Callback() = default;
+  // Before anything is built or read: INVALID_ARGUMENT for settings that make no sense, and what a
+  // path would give that cannot be written to.
+  virtual Status Validate() const { return OkStatus(); }
   virtual Status OnTrainBegin(FitControl&) { return OkStatus(); }
   virtual Status OnTrainEnd(FitControl&, const Logs&) { return OkStatus(); }
   virtual Status OnEpochBegin(FitControl&, int) { return OkStatus(); }
@@ -138,6 +144,10 @@ struct BackupAndRestoreOptions {
 // Keeps checkpoints (TensorFlow tensor bundles) of the whole state of training in `directory`; Fit
 // goes on from the latest one that it finds there. In deterministic mode, with as many threads, it
 // gives bit for bit what an uninterrupted run gives.
+//
+// A state whose loss or weights are NaN or infinite is not kept, other than in Keras: the last good
+// checkpoint stays, with a warning, and is not deleted at the end if training ended so
+// (TerminateOnNaN ends it well, which drops the checkpoints in Keras).
 CallbackPtr BackupAndRestore(std::string directory, BackupAndRestoreOptions options = {});
 
 // The training curves as a picture (SVG), drawn again after each epoch.

@@ -41,7 +41,9 @@ enum class Verbose {
 };
 
 struct FitOptions {
-  int epochs = 1;  // the number of the last epoch, so initial_epoch ones less are run
+  // The number of the last epoch, so initial_epoch ones less are run. If that is none, Fit trains
+  // nothing and its history is empty, as in Keras.
+  int epochs = 1;
   int initial_epoch = 0;
   // Elements (x, y) or (x, y, sample_weight), in batches.
   std::optional<data::Dataset> validation_data;
@@ -97,7 +99,8 @@ class Model {
   Status Compile(CompileOptions options);
 
   // Trains on batches. FAILED_PRECONDITION before Compile; INVALID_ARGUMENT if data and model do
-  // not fit (names layer, op, shapes) or the data is empty.
+  // not fit (names layer, op, shapes), the data is empty, or an option makes no sense (names it,
+  // the value seen and the value wanted).
   StatusOr<History> Fit(const data::Dataset& batches, const FitOptions& options = {});
   StatusOr<History> Fit(const Tensor& x, const Tensor& y, const FitArraysOptions& options = {});
 

@@ -15,10 +15,7 @@
 namespace slipway::cli {
 namespace {
 
-constexpr Command kCommands[] = {
-#ifdef SLIPWAY_TRAINING
-    {"train", "train a model that a YAML file describes", RunTrain},
-#endif
+constexpr Command kServingCommands[] = {
     {"serve", "serve models over REST and gRPC", RunServe},
     {"predict", "send one prediction to a server", RunPredict},
     {"load", "send predictions to a server for a while, and count", RunLoad},
@@ -33,7 +30,7 @@ void PrintHelp(std::FILE* to) {
       "slipway trains TensorFlow models, saves them in TensorFlow's formats and serves them.\n\n"
       "Usage: slipway COMMAND [flags]\n\nCommands:\n",
       to);
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     std::fprintf(to, "  %-12s %s\n", command.name, command.what);
   }
   std::fputs(
@@ -46,7 +43,7 @@ void PrintHelp(std::FILE* to) {
 
 // The command that `args` begin with, and how many of them its name takes.
 const Command* FindCommand(Args args, size_t* words) {
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     const std::vector<std::string_view> name = StrSplit(command.name, ' ');
     if (args.size() < name.size()) continue;
     bool same = true;
@@ -58,19 +55,43 @@ const Command* FindCommand(Args args, size_t* words) {
   return nullptr;
 }
 
-int UnknownCommand(Args args) {
-  std::vector<std::string> names;
-  bool group = false;
-  for (const Command& command : kCommands) {
-    names.emplace_back(command.name);
-    group = group || std::string_view(command.name).starts_with(args[0] + " ");
+// Whether `name` is the first word of commands, as "model" is.
+bool IsGroup(std::string_view name) {
+  for (const Command& command : Commands()) {
+    if (std::string_view(command.name).starts_with(StrCat(name, " "))) return true;
   }
-  const std::string seen = group && args.size() > 1 ? args[0] + " " + args[1] : args[0];
+  return false;
+}
+
+void PrintGroupHelp(std::FILE* to, const std::string& group) {
+  std::fprintf(to, "Usage: slipway %s COMMAND [flags]\n\nCommands:\n", group.c_str());
+  for (const Command& command : Commands()) {
+    if (!std::string_view(command.name).starts_with(group + " ")) continue;
+    std::fprintf(to, "  %-12s %s\n", command.name, command.what);
+  }
+  std::fprintf(to, "\n`slipway help %s COMMAND` lists a command's flags.\n", group.c_str());
+}
+
+int UnknownCommand(Args args) {
+  std::fflush(stdout);
+  const bool group = IsGroup(args[0]);
+  if (group && args.size() == 1) {
+    PrintGroupHelp(stderr, args[0]);
+    return kWrongUsage;
+  }
+  if (group && args[1] == "--help") {
+    PrintGroupHelp(stdout, args[0]);
+    return kDone;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) names.emplace_back(command.name);
+  const std::string seen = group ? args[0] + " " + args[1] : args[0];
   std::string text = StrCat("INVALID_ARGUMENT: unknown command '", seen, "'");
   if (const auto nearest = NearestWord(seen, names)) {
     StrAppend(&text, "; did you mean '", *nearest, "'?");
   }
-  std::fprintf(stderr, "%s\n`slipway help` lists the commands.\n", text.c_str());
+  std::fprintf(stderr, "%s\n`slipway help%s%s` lists the commands.\n", text.c_str(),
+               group ? " " : "", group ? args[0].c_str() : "");
   return kWrongUsage;
 }
 
@@ -111,14 +132,24 @@ Status ApplyLogLevel(const char* name) {
       StrCat("SLIPWAY_LOG_LEVEL must be debug, info, warning or error, got ", Quoted(name)));
 }
 
-std::span<const Command> Commands() { return kCommands; }
+std::span<const Command> Commands() {
+  static const std::vector<Command> commands = [] {
+    const std::span<const Command> training = TrainingCommands();
+    std::vector<Command> all(training.begin(), training.end());
+    all.insert(all.end(), std::begin(kServingCommands), std::end(kServingCommands));
+    return all;
+  }();
+  return commands;
+}
 
 int Fail(const Status& status) {
+  std::fflush(stdout);
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return kFailed;
 }
 
 int FailUsage(const std::string& command, const Status& status) {
+  std::fflush(stdout);
   std::fprintf(stderr, "%s\n`slipway %s --help` lists the flags.\n", status.ToString().c_str(),
                command.c_str());
   return kWrongUsage;
@@ -166,7 +197,7 @@ int Main(Args args) {
   }
   size_t words = 0;
   const Command* command = FindCommand(asked, &words);
-  if (command == nullptr) return UnknownCommand(asked);
+  if (command == nullptr) return CheckOutput(UnknownCommand(asked));
   return CheckOutput(command->run(Args(asked).subspan(words)));
 }
 

@@ -29,7 +29,9 @@ struct Command {
 // In the order of the help.
 std::span<const Command> Commands();
 
-int RunTrain(Args args);
+// Of a build with training (cli/training), or none (cli/no_training): CMake picks one of the two.
+std::span<const Command> TrainingCommands();
+
 int RunServe(Args args);
 int RunPredict(Args args);
 int RunLoad(Args args);
@@ -38,7 +40,7 @@ int RunModelRun(Args args);
 int RunDevices(Args args);
 int RunVersion(Args args);
 
-// "CODE_NAME: message" on standard error; kFailed.
+// "CODE_NAME: message" on standard error, behind what was printed before; kFailed.
 int Fail(const Status& status);
 // The same for what the user typed, with where help is; kWrongUsage.
 int FailUsage(const std::string& command, const Status& status);
@@ -54,6 +56,9 @@ Parsed ParseFlags(FlagSet* flags, const std::string& command, Args args, size_t 
 // Has `name` (of the environment's SLIPWAY_LOG_LEVEL; null or empty: nothing said) and what is
 // worse logged. INVALID_ARGUMENT for what is no level.
 Status ApplyLogLevel(const char* name);
+
+// "slipway 1.2.3" on standard output.
+void PrintVersion();
 
 // Runs the program on arguments without its name. What main does.
 int Main(Args args);

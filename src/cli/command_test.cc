@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -25,6 +29,82 @@ TEST(LogLevelTest, TheEnvironmentSaysWhatIsLogged) {
   const Status wrong = ApplyLogLevel("loud");
   EXPECT_EQ(wrong.code(), Code::kInvalidArgument);
   EXPECT_THAT(wrong.ToString(), HasSubstr("debug, info, warning or error, got \"loud\""));
+}
+
+// What a run of the program prints, standard output and errors in one pipe as they come.
+struct Printed {
+  int exit = 0;
+  std::string text;
+};
+Printed RunMain(const std::vector<std::string>& args) {
+  const std::string file = JoinPath(testing::TempDir(), "slipway_cli_printed");
+  std::fflush(stdout);
+  const int out = dup(STDOUT_FILENO);
+  const int err = dup(STDERR_FILENO);
+  const int both = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(both, STDOUT_FILENO);
+  dup2(both, STDERR_FILENO);
+  Printed printed;
+  printed.exit = Main(args);
+  std::fflush(stdout);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  for (const int fd : {out, err, both}) close(fd);
+  printed.text = *ReadFile(Env::Default(), file);
+  return printed;
+}
+
+TEST(HelpTest, GroupsListTheirCommands) {
+  const Printed alone = RunMain({"model"});
+  EXPECT_EQ(alone.exit, kWrongUsage);
+  const Printed asked = RunMain({"help", "model"});
+  EXPECT_EQ(asked.exit, kDone);
+  for (const Printed& printed : {alone, asked, RunMain({"model", "--help"})}) {
+    EXPECT_THAT(printed.text, HasSubstr("model show"));
+    EXPECT_THAT(printed.text, HasSubstr("model run"));
+    EXPECT_THAT(printed.text, testing::Not(HasSubstr("unknown")));
+    EXPECT_THAT(printed.text, testing::Not(HasSubstr("predict")));
+  }
+  const Printed wrong = RunMain({"model", "shwo"});
+  EXPECT_EQ(wrong.exit, kWrongUsage);
+  EXPECT_THAT(wrong.text, HasSubstr("unknown command 'model shwo'; did you mean 'model show'?"));
+  EXPECT_THAT(RunMain({"help", "serve"}).text, testing::StartsWith("Usage: slipway serve"));
+}
+
+TEST(ServeTest, PrintsItsVersion) {
+  const Printed printed = RunMain({"serve", "--version"});
+  EXPECT_EQ(printed.exit, kDone);
+  EXPECT_EQ(printed.text, RunMain({"version"}).text);
+}
+
+TEST(ServeTest, RefusesNumbersOutOfRange) {
+  for (const auto& [flag, wanted] :
+       {std::pair{"--port=-1", "--port is -1; wanted a TCP port, 1 to 65535"},
+        std::pair{"--rest_api_port=70000", "--rest_api_port is 70000; wanted a TCP port"},
+        std::pair{"--loops=-3", "--loops is -3; wanted 0 to 1024"}}) {
+    const Printed printed = RunMain({"serve", "--model_base_path=/none", flag});
+    EXPECT_EQ(printed.exit, kWrongUsage);
+    EXPECT_THAT(printed.text, HasSubstr(wanted));
+  }
+}
+
+TEST(FailTest, ErrorsComeBehindWhatWasPrintedBefore) {
+  const std::string file = JoinPath(testing::TempDir(), "slipway_cli_order");
+  std::fflush(stdout);
+  const int out = dup(STDOUT_FILENO);
+  const int err = dup(STDERR_FILENO);
+  const int both = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(both, STDOUT_FILENO);
+  dup2(both, STDERR_FILENO);
+  std::fputs("first\n", stdout);
+  Fail(InternalError("second"));
+  std::fputs("third\n", stdout);
+  LOG_ERROR("fourth");
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  for (const int fd : {out, err, both}) close(fd);
+  EXPECT_THAT(*ReadFile(Env::Default(), file),
+              testing::MatchesRegex("first\nINTERNAL: second\nthird\n.*fourth\n"));
 }
 
 TEST(ModelRunTest, TraceHasTheOpsOfTheLastCall) {

@@ -4,9 +4,6 @@
 #include "base/env.h"
 #include "base/strings.h"
 #include "wire/npy.h"
-#ifdef SLIPWAY_TRAINING
-#include "data/idx.h"
-#endif
 
 namespace slipway::cli {
 namespace {
@@ -56,11 +53,7 @@ StatusOr<Tensor> ReadTensorFile(const std::string& path, const std::string& rows
   if (path.ends_with(".npy")) {
     ASSIGN_OR_RETURN(t, ReadNpy(Env::Default(), path));
   } else {
-#ifdef SLIPWAY_TRAINING
-    ASSIGN_OR_RETURN(t, data::ReadIdx(Env::Default(), path));
-#else
-    return InvalidArgumentError(StrCat("'", path, "' is no .npy file"));
-#endif
+    ASSIGN_OR_RETURN(t, ReadIdxFile(path));
   }
   if (rows.empty()) return t;
   ASSIGN_OR_RETURN(const RowRange range, ParseRows(rows, t.rank() > 0 ? t.dim(0) : 0));

@@ -31,4 +31,7 @@ struct PredictFlags {
 // A tensor from FILE (.npy, or IDX gzipped or not), cut to `rows` ("2:12"; empty: all).
 StatusOr<Tensor> ReadTensorFile(const std::string& path, const std::string& rows);
 
+// An IDX file, gzipped or not. INVALID_ARGUMENT in a build without training, which has no reader.
+StatusOr<Tensor> ReadIdxFile(const std::string& path);
+
 }  // namespace slipway::cli

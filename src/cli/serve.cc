@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/strings.h"
 #include "cli/command.h"
 #include "serve/server.h"
 
@@ -54,16 +55,32 @@ Status Serve(const serve::ServerOptions& options) {
   return server->WaitForTermination();
 }
 
+// Any free port is for tests: whom would a user tell which one it is?
+Status CheckPorts(const serve::ServerOptions& options) {
+  for (const auto& [flag, port] :
+       {std::pair{"--port", options.port}, std::pair{"--rest_api_port", options.rest_api_port}}) {
+    if (port >= 0 && port <= 65535) continue;
+    return InvalidArgumentError(
+        StrCat(flag, " is ", port, "; wanted a TCP port, 1 to 65535, or 0 for none"));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 int RunServe(Args args) {
   serve::ServerOptions options;
+  bool version = false;
+  std::vector<Flag> table = serve::ServeFlags(&options);
+  table.push_back({"version", &version, "Print the version and exit"});
   FlagSet flags("slipway serve --model_base_path DIR [flags]",
                 "Serves the versions of a model (folders with a number for a name below the base "
                 "path) over REST and gRPC, as TensorFlow Serving does.",
-                serve::ServeFlags(&options));
+                std::move(table));
   if (const Parsed parsed = ParseFlags(&flags, "serve", args, 0); parsed.exit) return *parsed.exit;
-  const Status status = Serve(options);
+  if (version) return PrintVersion(), kDone;
+  Status status = CheckPorts(options);
+  if (status.ok()) status = Serve(options);
   if (status.code() == Code::kInvalidArgument) return FailUsage("serve", status);
   return status.ok() ? kDone : Fail(status);
 }

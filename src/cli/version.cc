@@ -5,12 +5,14 @@
 
 namespace slipway::cli {
 
+void PrintVersion() { std::puts("slipway " SLIPWAY_VERSION); }
+
 int RunVersion(Args args) {
   FlagSet flags("slipway version", "Prints the version of this program.", {});
   if (const Parsed parsed = ParseFlags(&flags, "version", args, 0); parsed.exit) {
     return *parsed.exit;
   }
-  std::puts("slipway " SLIPWAY_VERSION);
+  PrintVersion();
   return kDone;
 }
 

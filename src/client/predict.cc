@@ -64,6 +64,13 @@ StatusOr<std::string> EncodeGrpc(const PredictTarget& target, const NamedTensors
   return body;
 }
 
+// A value that is no number, for a message. Lists and objects by their kind only: writing one out
+// recurses as deep as a hostile server nested it.
+std::string Shown(const Json& value) {
+  if (value.is_structured()) return StrCat("an ", value.type_name());
+  return Quoted(value.dump(-1, ' ', false, Json::error_handler_t::replace), 60);
+}
+
 // Rectangular nested lists of numbers as a float tensor.
 StatusOr<Tensor> ArraysToTensor(const Json& value) {
   std::vector<int64_t> dims;
@@ -83,7 +90,7 @@ StatusOr<Tensor> ArraysToTensor(const Json& value) {
       flat.push_back(top->get<float>());
     } else {
       return UnimplementedError(
-          StrCat("The answer holds ", top->dump().substr(0, 60), ", only numbers are shown here"));
+          StrCat("The answer holds ", Shown(*top), ", only numbers are shown here"));
     }
   }
   if (static_cast<int64_t>(flat.size()) != shape.num_elements()) {

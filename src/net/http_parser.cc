@@ -17,7 +17,7 @@ constexpr std::array<bool, 256> kTokenCharacters = [] {
   std::array<bool, 256> table{};
   for (int c = '0'; c <= '9'; ++c) table[c] = true;
   for (int c = 'a'; c <= 'z'; ++c) table[c] = table[c - 32] = true;
-  for (const char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<size_t>(c)] = true;
+  for (const unsigned char c : std::string_view("!#$%&'*+-.^_`|~")) table[c] = true;
   return table;
 }();
 

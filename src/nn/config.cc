@@ -95,10 +95,13 @@ std::string ShownName(std::string_view name) {
   return name.size() <= kMaxQuoted ? StrCat("'", name, "'") : Quoted(name, kMaxQuoted);
 }
 
-std::string Suggestion(std::string_view word, const std::vector<std::string>& known) {
-  std::string out;
-  if (auto nearest = NearestWord(word, known)) out = StrCat("; did you mean '", *nearest, "'?");
-  return out;
+// How the sentence about an unknown word goes on, to its end: "; did you mean 'relu'? There are:
+// …".
+std::string Instead(std::string_view word, const std::vector<std::string>& known,
+                    std::string_view lead) {
+  const auto nearest = NearestWord(word, known);
+  return StrCat(nearest ? StrCat("; did you mean '", *nearest, "'? ") : std::string(". "), lead,
+                ": ", StrJoin(known, ", "));
 }
 
 struct InitializerEntry {
@@ -307,8 +310,7 @@ class FieldReader final : public FieldVisitor {
       if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) continue;
       if (std::find(fixed_.begin(), fixed_.end(), key) != fixed_.end()) continue;
       Fail(key, Code::kInvalidArgument,
-           StrCat(class_name_, " has no key ", ShownName(key), Suggestion(key, keys_),
-                  " It takes: ", StrJoin(keys_, ", ")));
+           StrCat(class_name_, " has no key ", ShownName(key), Instead(key, keys_, "It takes")));
     }
   }
   void Fail(std::string key, Code code, std::string message) {
@@ -347,8 +349,8 @@ class FieldReader final : public FieldVisitor {
     }
     std::vector<std::string> known = NamesIn(names);
     Fail(key, Code::kInvalidArgument,
-         StrCat(class_name_, ": unknown ", what, " ", ShownName(name), Suggestion(name, known),
-                " There are: ", StrJoin(known, ", ")));
+         StrCat(class_name_, ": unknown ", what, " ", ShownName(name),
+                Instead(name, known, "There are")));
   }
   void ReadInitializer(const char* key, const Json& j, Initializer* v) {
     const Json* named = &j;
@@ -369,7 +371,7 @@ class FieldReader final : public FieldVisitor {
     }
     Fail(key, Code::kInvalidArgument,
          StrCat(class_name_, ": unknown initializer ", ShownName(name), " for '", key, "'",
-                Suggestion(name, known), " There are: ", StrJoin(known, ", ")));
+                Instead(name, known, "There are")));
   }
   void ReadInitializerConfig(const char* key, const Json& config, Initializer* v) {
     if (!config.is_object()) return Wrong(key, config, "an initializer's config");
@@ -514,9 +516,8 @@ StatusOr<SequentialConfig> ParseSequential(std::string_view text) {
 
 Status UnknownClass(std::string_view kind, std::string_view name,
                     const std::vector<std::string>& known) {
-  return InvalidArgumentError(StrCat("Unknown ", kind, " ", ShownName(name),
-                                     Suggestion(name, known),
-                                     " There are: ", StrJoin(known, ", ")));
+  return InvalidArgumentError(
+      StrCat("Unknown ", kind, " ", ShownName(name), Instead(name, known, "There are")));
 }
 
 }  // namespace slipway::nn

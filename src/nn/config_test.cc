@@ -54,7 +54,8 @@ TEST(ConfigTest, ErrorsSayWhatIsAllowed) {
   auto error = [&](std::string_view text) {
     return LayerFromConfig(text, &problem).status().ToString();
   };
-  EXPECT_THAT(error(R"({"class_name": "Dens"})"), HasSubstr("did you mean 'Dense'"));
+  EXPECT_THAT(error(R"({"class_name": "Dens"})"), HasSubstr("did you mean 'Dense'? There are: "));
+  EXPECT_THAT(error(R"({"class_name": "3"})"), HasSubstr("Unknown layer '3'. There are: "));
   EXPECT_THAT(error(R"({"class_name": "Dense", "config": {"units": 3, "biass": 1}})"),
               HasSubstr("Dense has no key 'biass'"));
   EXPECT_EQ(problem.key, "biass");

@@ -2,6 +2,7 @@
 #include "nn/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "nn/shapes.h"
@@ -130,9 +131,10 @@ void Optimizer::Fields(FieldVisitor& visit) {
 }
 
 std::optional<Configurable::Problem> Optimizer::Check() const {
-  if (learning_rate_ < 0) {
-    return Problem{"learning_rate",
-                   StrCat("'learning_rate' must not be negative, got ", learning_rate_)};
+  if (!(learning_rate_ >= 0) || !std::isfinite(static_cast<float>(learning_rate_))) {
+    return Problem{"learning_rate", StrCat("'learning_rate' must be a finite float32, at least 0, "
+                                           "got ",
+                                           learning_rate_)};
   }
   int clips = (clipping_.clipnorm ? 1 : 0) + (clipping_.clipvalue ? 1 : 0) +
               (clipping_.global_clipnorm ? 1 : 0);

@@ -97,7 +97,7 @@ Status GrpcApi::Answer(Job* job, std::string* response) const {
   spec.name = job->request.model_spec.name;
   spec.version = prediction.lease->version();
   spec.signature_name = prediction.signature->signature().name();
-  const Status status = AppendPredictResponse(
+  Status status = AppendPredictResponse(
       spec, named, front_.content_encoding ? TensorEncoding::kContent : TensorEncoding::kTyped,
       response);
   named.clear();

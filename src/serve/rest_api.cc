@@ -48,7 +48,7 @@ Status EncodeBody(JsonPredictFormat format, const Prediction& prediction, std::s
   thread_local std::vector<NamedTensor> named;
   for (size_t i = 0; i < prediction.outputs.size(); ++i)
     named.push_back({prediction.OutputName(i), prediction.outputs[i]});
-  const Status status = AppendPredictJson(format, named, body);
+  Status status = AppendPredictJson(format, named, body);
   named.clear();
   return status;
 }
@@ -215,7 +215,7 @@ void RestApi::Predict(net::HttpRequest& request, const RestPath& path,
   Reply(std::move(responder), std::move(response));
 }
 
-void RestApi::Finish(Pending* pending, Status status, std::string body,
+void RestApi::Finish(Pending* pending, const Status& status, std::string body,
                      net::HttpResponder responder) const {
   pending->Count(status.code());
   pending->prediction.Recycle();
@@ -230,8 +230,8 @@ void RestApi::RunOnWorker(Pending pending, net::HttpResponder responder) const {
                                                                       std::move(responder));
   const bool taken = front_.workers->Submit([this, job] {
     std::string body;
-    Status status = job->first.Answer(front_, &body);
-    Finish(&job->first, std::move(status), std::move(body), std::move(job->second));
+    const Status status = job->first.Answer(front_, &body);
+    Finish(&job->first, status, std::move(body), std::move(job->second));
   });
   if (!taken) Finish(&job->first, front_.workers->Overloaded(), {}, std::move(job->second));
 }
@@ -246,7 +246,7 @@ void RestApi::PredictOnWorker(net::Bytes body, bool gzip, Pending pending,
   auto job = std::make_shared<Job>(Job{std::move(body), std::move(pending), std::move(responder)});
   const bool taken = front_.workers->Submit([this, job, gzip] {
     std::string answer;
-    Status status = [&]() -> Status {
+    const Status status = [&]() -> Status {
       std::string inflated;
       std::string_view text = job->body.view();
       if (gzip) {
@@ -256,7 +256,7 @@ void RestApi::PredictOnWorker(net::Bytes body, bool gzip, Pending pending,
       RETURN_IF_ERROR(ParseBody(text, &job->pending.prediction, &job->pending.format));
       return job->pending.Answer(front_, &answer);
     }();
-    Finish(&job->pending, std::move(status), std::move(answer), std::move(job->responder));
+    Finish(&job->pending, status, std::move(answer), std::move(job->responder));
   });
   if (!taken) Finish(&job->pending, front_.workers->Overloaded(), {}, std::move(job->responder));
 }

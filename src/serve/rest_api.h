@@ -35,7 +35,7 @@ class RestApi {
   void PredictOnWorker(net::Bytes body, bool gzip, Pending pending,
                        net::HttpResponder responder) const;
   void RunOnWorker(Pending pending, net::HttpResponder responder) const;
-  void Finish(Pending* pending, Status status, std::string body,
+  void Finish(Pending* pending, const Status& status, std::string body,
               net::HttpResponder responder) const;
 
   const FrontEnd front_;

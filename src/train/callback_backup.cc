@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Callbacks that keep something outside: checkpoints to go on from, a picture of the curves.
+#include "base/log.h"
 #include "base/strings.h"
 #include "train/callback_classes.h"
 #include "train/checkpoint_manager.h"
@@ -31,10 +32,13 @@ class BackupAndRestore final : public ConfiguredCallback {
     if (max_to_keep_ < 1) return Problem{"max_to_keep", "'max_to_keep' must be at least 1"};
     return std::nullopt;
   }
+  Status CheckPaths() const override {
+    return CheckCreatable(Env::Default(), JoinPath(directory_, "checkpoint"));
+  }
   bool RunsLast() const override { return true; }
 
   Status OnTrainBegin(FitControl& fit) override {
-    if (auto problem = Check()) return InvalidArgumentError(problem->what);
+    kept_because_.clear();
     ASSIGN_OR_RETURN(std::optional<std::string> latest, Manager().Latest());
     if (!latest) return OkStatus();
     return fit.RestoreState(*latest).WithContext(
@@ -45,7 +49,8 @@ class BackupAndRestore final : public ConfiguredCallback {
   }
   Status OnEpochEnd(FitControl& fit, int, Logs&) override { return Save(fit); }
   Status OnTrainEnd(FitControl&, const Logs&) override {
-    return delete_checkpoint_ ? Manager().DeleteAll() : OkStatus();
+    if (!delete_checkpoint_ || !kept_because_.empty()) return OkStatus();
+    return Manager().DeleteAll();
   }
 
  private:
@@ -53,10 +58,24 @@ class BackupAndRestore final : public ConfiguredCallback {
     return CheckpointManager(Env::Default(), directory_, max_to_keep_);
   }
   Status Save(FitControl& fit) {
+    if (const Status finite = fit.CheckFinite(); !finite.ok()) return Keep(finite.message());
+    kept_because_.clear();
     auto write = [&](const std::string& prefix) { return fit.SaveState(prefix); };
     return Manager().Save(fit.steps_done(), write).WithContext("BackupAndRestore");
   }
 
+  Status Keep(std::string_view why) {
+    if (kept_because_.empty()) {
+      ASSIGN_OR_RETURN(const std::optional<std::string> latest, Manager().Latest());
+      LOG_WARNING("BackupAndRestore: ", why, ", so this state is not saved; ",
+                  latest ? StrCat(*latest, " stays, and the next run goes on from it")
+                         : StrCat("there is no checkpoint before it in ", directory_));
+    }
+    kept_because_ = why;
+    return OkStatus();
+  }
+
+  std::string kept_because_;  // why the state of now was not saved; empty if it was
   std::string directory_;
   int64_t save_freq_;
   int max_to_keep_;
@@ -72,8 +91,10 @@ class CurvesSvgCallback final : public ConfiguredCallback {
     if (!path_.empty()) return std::nullopt;
     return Problem{"path", "'path' says where to draw; it is missing"};
   }
+  Status CheckPaths() const override { return CheckFileTarget(path_); }
   bool RunsLast() const override { return true; }
   Status OnEpochEnd(FitControl& fit, int, Logs&) override {
+    RETURN_IF_ERROR(Env::Default()->CreateDirectories(std::string(Dirname(path_))));
     return WriteFileAtomically(Env::Default(), path_, CurvesSvg(fit.history()));
   }
 

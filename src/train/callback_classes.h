@@ -26,6 +26,10 @@ ConfiguredPtr NewCurvesSvg(std::string path);
 // INVALID_ARGUMENT names a key that is not logged or a format that does not fit.
 StatusOr<std::string> FormatPath(const std::string& pattern, int epoch, const Logs& logs);
 
+// Whether a file could be written at `path` now: no directory is there, its folder exists or can be
+// made.
+Status CheckFileTarget(const std::string& path);
+
 // A number as Python prints it: 0.8741818070411682, 1.0, 1e-05, nan.
 std::string PythonFloat(double value);
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/env.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "train/callback_classes.h"
@@ -34,6 +35,12 @@ std::vector<std::string> NamesOf(const Logs& logs) {
 
 }  // namespace
 
+Status ConfiguredCallback::Validate() const {
+  const auto problem = Check();
+  const Status status = problem ? InvalidArgumentError(problem->what) : CheckPaths();
+  return status.ok() ? status : status.WithContext(class_name());
+}
+
 Monitor::Monitor(std::string name, callbacks::Mode mode, double min_delta)
     : name_(std::move(name)),
       mode_(mode == callbacks::Mode::kMin   ? "min"
@@ -48,6 +55,10 @@ void Monitor::Fields(nn::FieldVisitor& visit) {
 }
 
 std::optional<nn::Configurable::Problem> Monitor::Check() const {
+  if (!std::isfinite(min_delta_)) {
+    return nn::Configurable::Problem{
+        "min_delta", StrCat("'min_delta' must be a finite number, got ", min_delta_)};
+  }
   if (mode_ == "auto" || mode_ == "min" || mode_ == "max") return std::nullopt;
   return nn::Configurable::Problem{"mode",
                                    StrCat("'mode' must be auto, min or max, got '", mode_, "'")};
@@ -68,6 +79,16 @@ bool Monitor::Improves(double value, std::optional<double> reference) const {
   if (!reference) return true;
   bool max = mode_ == "max" || (mode_ == "auto" && GrowsWhenBetter(name_));
   return max ? value - min_delta_ > *reference : value + min_delta_ < *reference;
+}
+
+Status CheckFileTarget(const std::string& path) {
+  const auto there = Env::Default()->Stat(path);
+  if (there.ok() && there->is_special) return OkStatus();
+  if (there.ok() && there->is_directory) {
+    return InvalidArgumentError(
+        StrCat("'", path, "' is a directory, the name of a file is wanted"));
+  }
+  return CheckCreatable(Env::Default(), path);
 }
 
 const std::vector<nn::ClassEntry<ConfiguredCallback>>& CallbackClasses() {

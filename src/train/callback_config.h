@@ -13,7 +13,12 @@
 
 namespace slipway::train {
 
-class ConfiguredCallback : public Callback, public nn::Configurable {};
+class ConfiguredCallback : public Callback, public nn::Configurable {
+ public:
+  Status Validate() const final;
+  // Whether what it writes to could be written to now; a recipe adds the line.
+  virtual Status CheckPaths() const { return OkStatus(); }
+};
 
 // ModelCheckpoint, EarlyStopping, TensorBoard, CSVLogger, TerminateOnNaN, ReduceLROnPlateau,
 // BackupAndRestore, CurvesSvg. main_key: what a bare value stands for (a path, a name).

@@ -26,8 +26,11 @@ class CsvLogger final : public ConfiguredCallback {
     return Problem{"filename", "'filename' says where to write; it is missing"};
   }
 
+  Status CheckPaths() const override { return CheckFileTarget(filename_); }
+
   Status OnTrainBegin(FitControl&) override {
     Env* env = Env::Default();
+    RETURN_IF_ERROR(env->CreateDirectories(std::string(Dirname(filename_))));
     auto there = env->Stat(filename_);
     header_done_ = append_ && there.ok() && there->size > 0;
     keys_.clear();

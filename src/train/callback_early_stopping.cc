@@ -26,7 +26,13 @@ class EarlyStopping final : public ConfiguredCallback {
     visit("start_from_epoch", &start_from_epoch_);
     visit("verbose", &verbose_);
   }
-  std::optional<Problem> Check() const override { return monitor_.Check(); }
+  std::optional<Problem> Check() const override {
+    for (const auto& [key, value] :
+         {std::pair{"patience", patience_}, std::pair{"start_from_epoch", start_from_epoch_}}) {
+      if (value < 0) return Problem{key, StrCat("'", key, "' must be at least 0, got ", value)};
+    }
+    return monitor_.Check();
+  }
 
   Status OnTrainBegin(FitControl&) override {
     wait_ = 0;

@@ -47,14 +47,22 @@ class ReduceLrOnPlateau final : public ConfiguredCallback {
     visit("min_lr", &min_lr_);
   }
   std::optional<Problem> Check() const override {
-    if (factor_ >= 1) {
-      return Problem{"factor", StrCat("'factor' must be less than 1, got ", factor_)};
+    if (!(factor_ >= 0 && factor_ < 1)) {
+      return Problem{"factor",
+                     StrCat("'factor' must be at least 0 and less than 1, got ", factor_)};
+    }
+    for (const auto& [key, value] :
+         {std::pair{"patience", patience_}, std::pair{"cooldown", cooldown_}}) {
+      if (value < 0) return Problem{key, StrCat("'", key, "' must be at least 0, got ", value)};
+    }
+    if (!(min_lr_ >= 0 && std::isfinite(min_lr_))) {
+      return Problem{"min_lr",
+                     StrCat("'min_lr' must be a finite number, at least 0, got ", min_lr_)};
     }
     return monitor_.Check();
   }
 
   Status OnTrainBegin(FitControl&) override {
-    if (auto problem = Check()) return InvalidArgumentError(problem->what);
     best_.reset();
     wait_ = 0;
     cooling_ = 0;

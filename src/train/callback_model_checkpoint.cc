@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/strings.h"
+#include "formats/saved_model_writer.h"
 #include "slipway/model.h"
 #include "train/callback_classes.h"
 
@@ -34,6 +37,14 @@ class ModelCheckpoint final : public ConfiguredCallback {
   std::optional<Problem> Check() const override {
     if (path_.empty()) return Problem{"filepath", "'filepath' says where to save; it is missing"};
     return monitor_.Check();
+  }
+  Status CheckPaths() const override {
+    // What is replaced in a path is known after an epoch only.
+    const bool final_path = path_.find('{') == std::string::npos;
+    if (final_path && !save_weights_only_) {
+      return formats::CheckSavedModelTarget(Env::Default(), path_);
+    }
+    return CheckCreatable(Env::Default(), path_);
   }
 
   Status OnEpochEnd(FitControl& fit, int epoch, Logs& logs) override {
@@ -101,8 +112,10 @@ StatusOr<std::string> FormatField(std::string_view field, int epoch, const Logs&
                "most 99"));
   }
   try {
-    return name == "epoch" ? fmt::format(fmt::runtime(format), epoch + 1)
-                           : fmt::format(fmt::runtime(format), it->second);
+    return name == "epoch"
+               ? fmt::format(fmt::runtime(format), epoch + 1)
+               : fmt::format(fmt::runtime(format),
+                             std::isnan(it->second) ? std::abs(it->second) : it->second);
   } catch (const fmt::format_error& error) {
     return InvalidArgumentError(
         StrCat("'{", field, "}' in the path of ModelCheckpoint: ", error.what()));

@@ -25,6 +25,10 @@ class TensorBoard final : public ConfiguredCallback {
     visit.Fixed("profile_batch", "0");
   }
 
+  Status CheckPaths() const override {
+    return CheckCreatable(Env::Default(), JoinPath(log_dir_, "train/events"));
+  }
+
   Status OnEpochBegin(FitControl& fit, int) override {
     epoch_start_ns_ = Clock::Default()->NowNanos();
     epoch_start_steps_ = fit.steps_done();

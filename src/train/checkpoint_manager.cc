@@ -16,7 +16,21 @@ std::string CheckpointManager::PathOf(const std::string& name) const {
 
 Status CheckpointManager::Save(int64_t number,
                                const std::function<Status(const std::string& prefix)>& write) {
+  constexpr int kTries = 5;
   RETURN_IF_ERROR(env_->CreateDirectories(directory_));
+  const std::string name = StrCat("ckpt-", number);
+  for (int i = 0; i < kTries; ++i) {
+    RETURN_IF_ERROR(write(PathOf(name)));
+    ASSIGN_OR_RETURN(const auto lock, env_->LockDirectory(directory_));
+    // Another program that saves here may have removed it as surplus just now.
+    if (env_->Exists(BundleIndexName(PathOf(name)))) return MakeLatest(name);
+  }
+  return UnavailableError(
+      StrCat("Another program removes the checkpoints of ", directory_,
+             " as they are written; give each training a directory of its own"));
+}
+
+Status CheckpointManager::MakeLatest(const std::string& name) {
   CheckpointState state;
   auto existing = ReadCheckpointState(env_, directory_);
   if (existing.ok()) {
@@ -24,8 +38,6 @@ Status CheckpointManager::Save(int64_t number,
   } else if (existing.status().code() != Code::kNotFound) {
     LOG_WARNING(existing.status().ToString(), "; it will be written anew");
   }
-  std::string name = StrCat("ckpt-", number);
-  RETURN_IF_ERROR(write(PathOf(name)));
   std::vector<std::string>& all = state.all_model_checkpoint_paths;
   std::erase(all, name);
   all.push_back(name);
@@ -74,6 +86,8 @@ Status CheckpointManager::Delete(const std::string& name) {
 }
 
 Status CheckpointManager::DeleteAll() {
+  if (!env_->Exists(directory_)) return OkStatus();
+  ASSIGN_OR_RETURN(const auto lock, env_->LockDirectory(directory_));
   auto state = ReadCheckpointState(env_, directory_);
   if (!state.ok()) {
     return state.status().code() == Code::kNotFound ? OkStatus() : state.status();

@@ -16,7 +16,8 @@
 
 namespace slipway::train {
 
-// Not thread safe; one manager a directory.
+// Not thread safe. Managers of several programs in one directory do no harm to each other's files,
+// but each counts the checkpoints of the others as its own: the latest is that of whoever was last.
 class CheckpointManager {
  public:
   CheckpointManager(Env* env, std::string directory, int max_to_keep)
@@ -32,6 +33,8 @@ class CheckpointManager {
 
  private:
   std::string PathOf(const std::string& name) const;
+  // Both with the directory held.
+  Status MakeLatest(const std::string& name);
   Status Delete(const std::string& name);
 
   Env* env_;

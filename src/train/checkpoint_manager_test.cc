@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <thread>
+#include <vector>
 
 #include "base/strings.h"
 #include "checkpoint/bundle.h"
@@ -87,6 +89,24 @@ TEST(CheckpointManagerTest, AFailedWriteLeavesTheLatest) {
       2, [](const std::string&) { return ResourceExhaustedError("no space left on the disk"); });
   EXPECT_EQ(status.code(), Code::kResourceExhausted);
   EXPECT_EQ(*LatestNumber(folder), 1);
+}
+
+// Each would remove what the other is about to name, and lose its entry of the state.
+TEST(CheckpointManagerTest, TwoTrainingsAtOnceLeaveAWholeOne) {
+  std::string folder = TestFolder("at_once");
+  std::vector<std::thread> trainings;
+  for (int i = 0; i < 2; ++i) {
+    trainings.emplace_back([&] {
+      CheckpointManager manager(Env::Default(), folder, 1);
+      for (int64_t number = 1; number <= 12; ++number) {
+        Status saved = SaveNumbered(manager, number);
+        EXPECT_TRUE(saved.ok()) << saved.ToString();
+      }
+    });
+  }
+  for (std::thread& training : trainings) training.join();
+  EXPECT_EQ(*LatestNumber(folder), 12);
+  EXPECT_EQ(Env::Default()->ListDirectory(folder)->size(), 3u);  // state, index, data
 }
 
 // A child saves checkpoint after checkpoint, one under the name of the other too, and is killed

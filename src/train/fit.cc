@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "train/callback_classes.h"
 #include "train/fit_state.h"
 
 namespace slipway::train {
@@ -206,9 +207,37 @@ void FitLoop::WarnIfNotFinite(const Logs& logs) {
   double loss = logs.at("loss");
   if (warned_ || std::isfinite(loss)) return;
   warned_ = true;
-  LOG_WARNING("The loss is ", loss, " in epoch ", epoch_ + 1, " after ", batches_done_,
+  LOG_WARNING("The loss is ", PythonFloat(loss), " in epoch ", epoch_ + 1, " after ", batches_done_,
               " batches: the weights are of no use from here on. Lower the learning rate, clip "
               "gradients, or check the data for NaN; TerminateOnNaN stops such a run");
+}
+
+Status FitLoop::CheckFinite() {
+  if (batches_done_ > 0 || !history_["loss"].empty()) {
+    double loss = history_["loss"].empty() ? 0 : history_["loss"].back();
+    if (batches_done_ > 0) {
+      ASSIGN_OR_RETURN(Logs logs, state_.MetricResults());
+      loss = logs.at("loss");
+    }
+    if (!std::isfinite(loss)) {
+      return FailedPreconditionError(StrCat("the loss is ", PythonFloat(loss)));
+    }
+  }
+  ASSIGN_OR_RETURN(const TrainingSetup* setup, state_.Setup());
+  std::vector<nn::VariablePtr> variables = state_.network().variables();
+  const auto& slots = setup->optimizer_state.slots;
+  for (const auto& of_weight : slots)
+    variables.insert(variables.end(), of_weight.begin(), of_weight.end());
+  for (const nn::VariablePtr& variable : variables) {
+    ASSIGN_OR_RETURN(const Tensor value, state_.variables().Read(variable->path));
+    if (value.dtype() != DType::kFloat) continue;
+    for (const float number : value.flat<float>()) {
+      if (std::isfinite(number)) continue;
+      return FailedPreconditionError(
+          StrCat("'", variable->path, "' holds ", PythonFloat(static_cast<double>(number))));
+    }
+  }
+  return OkStatus();
 }
 
 Status FitLoop::SaveState(const std::string& prefix) {

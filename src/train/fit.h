@@ -34,6 +34,7 @@ class FitLoop final : public FitControl {
   const History& history() const override { return history_; }
   Status SaveState(const std::string& prefix) override;
   Status RestoreState(const std::string& prefix) override;
+  Status CheckFinite() override;
 
  private:
   // Builds the model and compiles the step from what is known of the batches.

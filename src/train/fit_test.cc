@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <limits>
 
+#include "base/env.h"
 #include "base/random.h"
 #include "base/strings.h"
 #include "nn/layer.h"
@@ -291,6 +294,85 @@ class FailsInEpoch final : public Callback {
 };
 
 // Its OnTrainEnd, which drops the checkpoints, belongs to training that is complete.
+TEST(FitErrorsTest, ValuesThatMakeNoSense) {
+  Points points = MakePoints(30);
+  Sequential model = MakeModel();
+  const auto error = [&](const std::function<void(FitArraysOptions&)>& set) {
+    FitArraysOptions options = Quiet(1);
+    set(options);
+    auto history = model.Fit(points.x, points.y, options);
+    EXPECT_EQ(history.status().code(), Code::kInvalidArgument);
+    return std::string(history.status().message());
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  using O = FitArraysOptions&;
+  EXPECT_EQ(error([](O o) { o.epochs = -1; }), "'epochs' must be at least 0, got -1");
+  EXPECT_EQ(error([](O o) { o.initial_epoch = -1; }), "'initial_epoch' must be at least 0, got -1");
+  EXPECT_EQ(error([](O o) { o.batch_size = 0; }), "'batch_size' must be at least 1, got 0");
+  EXPECT_EQ(error([](O o) { o.validation_steps = 0; }),
+            "'validation_steps' must be at least 1, got 0");
+  EXPECT_EQ(error([](O o) { o.steps_per_epoch = -3; }),
+            "'steps_per_epoch' must be at least 1, got -3");
+  EXPECT_EQ(error([](O o) { o.validation_batch_size = 0; }),
+            "'validation_batch_size' must be at least 1, got 0");
+  EXPECT_THAT(error([&](O o) { o.validation_split = nan; }), HasSubstr("less than 1, got nan"));
+  EXPECT_THAT(error([&](O o) {
+                o.validation_split = 2;
+                o.validation_data = data::Dataset::FromTensorSlices({points.x, points.y})->Batch(8);
+              }),
+              HasSubstr("less than 1, got 2"));
+  EXPECT_THAT(error([&](O o) { o.class_weight = {{0, nan}}; }), HasSubstr("class 0"));
+  EXPECT_THAT(error([](O o) { o.verbose = static_cast<Verbose>(7); }), HasSubstr("got 7"));
+  EXPECT_THAT(error([](O o) { o.callbacks = {callbacks::EarlyStopping({.patience = -1})}; }),
+              HasSubstr("EarlyStopping: 'patience' must be at least 0, got -1"));
+  EXPECT_THAT(error([](O o) { o.callbacks = {callbacks::ReduceLrOnPlateau({.factor = 1})}; }),
+              HasSubstr("'factor' must be at least 0 and less than 1, got 1"));
+  EXPECT_THAT(error([](O o) { o.callbacks = {callbacks::ReduceLrOnPlateau({.cooldown = -1})}; }),
+              HasSubstr("'cooldown'"));
+  EXPECT_THAT(error([](O o) { o.callbacks = {callbacks::CsvLogger("/dev/null/log.csv")}; }),
+              HasSubstr("CSVLogger: "));
+  EXPECT_EQ(model.set_learning_rate(nan).code(), Code::kInvalidArgument);
+  EXPECT_EQ(model.Evaluate(points.x, points.y, 8, {.steps = 0}).status().code(),
+            Code::kInvalidArgument);
+  CompileOptions compile{.optimizer = optimizers::Sgd({.learning_rate = nan}),
+                         .loss = losses::SparseCategoricalCrossentropy()};
+  EXPECT_THAT(model.Compile(std::move(compile)).message(), HasSubstr("'learning_rate'"));
+}
+
+// Keras: fit(epochs=2, initial_epoch=5) gives an empty history.
+TEST(FitTest, EpochsBelowTheInitialOneTrainNothing) {
+  Points points = MakePoints(30);
+  Sequential model = MakeModel();
+  FitArraysOptions options = Quiet(2);
+  options.initial_epoch = 5;
+  auto history = model.Fit(points.x, points.y, options);
+  ASSERT_TRUE(history.ok()) << history.status().ToString();
+  EXPECT_TRUE(history->epochs.empty() && history->history.empty());
+}
+
+TEST(CallbackTest, BackupKeepsTheLastGoodState) {
+  std::string folder = TestFolder("backup_nan");
+  Points points = MakePoints(40);
+  Sequential model = MakeModel();
+  FitArraysOptions options = Quiet(4);
+  // Good for two epochs; then the weights are no numbers any more.
+  options.callbacks = {callbacks::LearningRateScheduler(
+                           [](int epoch, double rate) { return epoch < 2 ? rate : 3e38; }),
+                       callbacks::TerminateOnNan(), callbacks::BackupAndRestore(folder)};
+  auto history = model.Fit(points.x, points.y, options);
+  ASSERT_TRUE(history.ok()) << history.status().ToString();
+  EXPECT_FALSE(std::isfinite(history->history["loss"].back()));
+  // The next run goes on behind the second epoch, with numbers.
+  Sequential again = MakeModel();
+  FitArraysOptions rest = Quiet(3);
+  rest.callbacks = {callbacks::BackupAndRestore(folder)};
+  history = again.Fit(points.x, points.y, rest);
+  ASSERT_TRUE(history.ok()) << history.status().ToString();
+  EXPECT_EQ(history->epochs.size(), 3u);
+  for (double loss : (*history)["loss"]) EXPECT_TRUE(std::isfinite(loss));
+  EXPECT_TRUE(Env::Default()->ListDirectory(folder)->empty());  // this one ended well
+}
+
 TEST(CallbackTest, BackupOutlivesAFailure) {
   Points points = MakePoints(30);
   std::string folder = TestFolder("backup_failure");

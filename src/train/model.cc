@@ -2,12 +2,14 @@
 #include "slipway/model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/random.h"
 #include "base/strings.h"
 #include "train/arrays.h"
 #include "train/export.h"
 #include "train/fit.h"
+#include "train/fit_options.h"
 #include "train/fit_state.h"
 #include "train/graph_state.h"
 
@@ -44,18 +46,12 @@ Status Model::Build(PartialShape input_shape, DType dtype) {
 Status Model::Compile(CompileOptions options) { return state_->Compile(std::move(options)); }
 
 StatusOr<History> Model::Fit(const data::Dataset& batches, const FitOptions& options) {
-  if (options.validation_freq < 1) {
-    return InvalidArgumentError(
-        StrCat("validation_freq must be at least 1, got ", options.validation_freq));
-  }
-  if (options.steps_per_epoch && *options.steps_per_epoch < 1) {
-    return InvalidArgumentError(
-        StrCat("steps_per_epoch must be at least 1, got ", *options.steps_per_epoch));
-  }
+  RETURN_IF_ERROR(train::CheckOptions(options));
   return train::FitLoop(this, batches, options).Run();
 }
 
 StatusOr<History> Model::Fit(const Tensor& x, const Tensor& y, const FitArraysOptions& options) {
+  RETURN_IF_ERROR(train::CheckOptions(options));
   train::ArraySplit split;
   ASSIGN_OR_RETURN(split, train::SplitArrays(x, y, options));
   FitOptions fit = options;
@@ -71,6 +67,7 @@ StatusOr<History> Model::Fit(const Tensor& x, const Tensor& y, const FitArraysOp
 }
 
 StatusOr<Logs> Model::Evaluate(const data::Dataset& batches, const EvaluateOptions& options) {
+  RETURN_IF_ERROR(train::CheckOptions(options));
   train::Progress progress(options.verbose, Clock::Default());
   return train::RunEvaluation(*state_, batches, options.steps, &progress);
 }
@@ -149,6 +146,10 @@ StatusOr<double> Model::learning_rate() const {
 }
 
 Status Model::set_learning_rate(double rate) {
+  if (!std::isfinite(static_cast<float>(rate))) {
+    return InvalidArgumentError(
+        StrCat("The learning rate must be a finite number as float32, got ", rate));
+  }
   ASSIGN_OR_RETURN(const train::TrainingSetup* setup, state_->Setup());
   return state_->variables().Write(setup->optimizer_state.learning_rate->path,
                                    Tensor::Scalar(static_cast<float>(rate)));

@@ -34,6 +34,10 @@ std::string Bar(int64_t step, int64_t steps) {
 std::string FormatLogs(const Logs& logs) {
   std::string out;
   for (const auto& [name, value] : logs) {
+    if (std::isnan(value)) {  // without the sign that it may have
+      StrAppend(&out, out.empty() ? "" : " - ", name, ": nan");
+      continue;
+    }
     bool plain = value == 0 || std::abs(value) > 1e-3 || !std::isfinite(value);
     StrAppend(&out, out.empty() ? "" : " - ", name, ": ",
               plain ? fmt::format("{:.4f}", value) : fmt::format("{:.4e}", value));

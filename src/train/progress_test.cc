@@ -41,6 +41,11 @@ TEST(ProgressTest, WritesALineWithoutATerminal) {
   EXPECT_EQ(out, "Epoch 2/3 - 10/10 - 1:05 - 6s/step - loss: 4.0000e-04\n");
 }
 
+TEST(ProgressTest, NanHasNoSign) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(FormatLogs({{"a", -nan}, {"b", nan}, {"c", 1}}), "a: nan - b: nan - c: 1.0000");
+}
+
 TEST(CurvesTest, DrawsEveryMetricWithItsValidation) {
   History history;
   history.epochs = {0, 1, 2};

@@ -4,13 +4,17 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/env.h"
 #include "base/strings.h"
+#include "formats/saved_model_writer.h"
 #include "nn/layer.h"
 #include "nn/loss.h"
 #include "nn/metric.h"
 #include "nn/optimizer.h"
+#include "train/callback_classes.h"
 #include "train/callback_config.h"
 #include "train/curves.h"
+#include "train/fit_options.h"
 #include "train/progress.h"
 #include "train/recipe_data.h"
 #include "train/recipe_file.h"
@@ -40,15 +44,21 @@ struct FitSettings final : nn::Configurable {
     visit("steps_per_epoch", &steps_per_epoch);
     visit("initial_epoch", &initial_epoch);
   }
+  FitArraysOptions Options() const {
+    FitArraysOptions out;
+    out.epochs = epochs;
+    out.initial_epoch = initial_epoch;
+    out.batch_size = batch_size;
+    out.shuffle = shuffle;
+    out.validation_split = validation_split;
+    out.validation_freq = validation_freq;
+    out.validation_batch_size = validation_batch_size;
+    out.steps_per_epoch = steps_per_epoch;
+    return out;
+  }
   std::optional<Problem> Check() const override {
     if (epochs < 1) return Problem{"epochs", StrCat("'epochs' must be at least 1, got ", epochs)};
-    if (batch_size < 1) {
-      return Problem{"batch_size", StrCat("'batch_size' must be at least 1, got ", batch_size)};
-    }
-    if (validation_batch_size < 1) {
-      return Problem{"validation_batch_size", "'validation_batch_size' must be at least 1"};
-    }
-    return std::nullopt;
+    return FindProblem(Options());
   }
 };
 
@@ -76,6 +86,7 @@ class Recipe {
     ASSIGN_OR_RETURN(Sequential model, MakeModel());
     ASSIGN_OR_RETURN(CompileOptions compile, ReadCompile());
     ASSIGN_OR_RETURN(FitArraysOptions fit, ReadFit());
+    RETURN_IF_ERROR(CheckSave());
     DataSettings settings;
     RETURN_IF_ERROR(root_["data"].Fill(&settings));
     auto data = LoadRecipeData(settings);
@@ -147,19 +158,12 @@ class Recipe {
   StatusOr<FitArraysOptions> ReadFit() const {
     FitSettings settings;
     if (root_["fit"].defined()) RETURN_IF_ERROR(root_["fit"].Fill(&settings));
-    FitArraysOptions out;
-    out.epochs = settings.epochs;
-    out.initial_epoch = settings.initial_epoch;
-    out.batch_size = settings.batch_size;
-    out.shuffle = settings.shuffle;
-    out.validation_split = settings.validation_split;
-    out.validation_freq = settings.validation_freq;
-    out.validation_batch_size = settings.validation_batch_size;
-    out.steps_per_epoch = settings.steps_per_epoch;
+    FitArraysOptions out = settings.Options();
     out.verbose = options_.verbose;
     if (!root_["callbacks"].defined()) return out;
     for (const RecipeNode& item : root_["callbacks"].items()) {
       ASSIGN_OR_RETURN(auto callback, item.ToObject(CallbackClasses(), "callback"));
+      if (Status paths = callback->CheckPaths(); !paths.ok()) return item.Wrap(paths);
       out.callbacks.push_back(std::move(callback));
     }
     return out;
@@ -207,10 +211,18 @@ class Recipe {
     return Save(model, std::move(result));
   }
 
+  // Not only when hours of training are over.
+  Status CheckSave() const {
+    RecipeNode node = root_["save"];
+    if (!node.defined()) return OkStatus();
+    if (node.is_map() || node.is_list()) return node.Error("save must be a directory");
+    Status target = formats::CheckSavedModelTarget(Env::Default(), node.text());
+    return target.ok() ? target : node.Wrap(target.WithContext("save"));
+  }
+
   StatusOr<RecipeResult> Save(Model* model, RecipeResult result) const {
     RecipeNode node = root_["save"];
     if (!node.defined()) return result;
-    if (node.is_map() || node.is_list()) return node.Error("save must be a directory");
     result.saved_to = node.text();
     Status saved = model->Save(result.saved_to);
     if (!saved.ok()) return node.Wrap(saved);
@@ -223,7 +235,7 @@ class Recipe {
     for (size_t i = 0; i < losses.size(); ++i) {
       if (std::isfinite(losses[i])) continue;
       return root_["compile"].Error(
-          StrCat("the loss became ", losses[i], " in epoch ", history.epochs[i] + 1,
+          StrCat("the loss became ", PythonFloat(losses[i]), " in epoch ", history.epochs[i] + 1,
                  ", so nothing is saved; lower the learning rate, set clipnorm, or check the data "
                  "for NaN"));
     }

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/env.h"
@@ -13,6 +14,15 @@ namespace slipway::train {
 
 struct RecipeNode::Yaml {
   YAML::Node node;
+};
+
+struct RecipeNode::Source {
+  std::string file;
+  struct Setting {
+    std::string text;  // "fit.epochs=3"
+    YAML::Node value;
+  };
+  std::vector<Setting> settings;  // later ones count
 };
 
 namespace {
@@ -30,7 +40,8 @@ Json ScalarToJson(const YAML::Node& node) {
   if (text == "true" || text == "True") return true;
   if (text == "false" || text == "False") return false;
   if (auto integer = ParseInt64(text)) return *integer;
-  if (auto number = ParseDouble(text)) return *number;
+  // JSON has no infinity and no NaN: as texts they are shown in the error.
+  if (auto number = ParseDouble(text); number && std::isfinite(*number)) return *number;
   return text;
 }
 
@@ -80,13 +91,46 @@ StatusOr<YAML::Node> ParseYaml(const std::string& text, const std::string& file)
   }
 }
 
+constexpr size_t kMaxSettingShown = 200;
+std::string SettingShown(std::string_view setting) {
+  if (setting.size() <= kMaxSettingShown) return StrCat("--set ", setting);
+  return StrCat("--set ", Quoted(setting, kMaxSettingShown));
+}
+
+// Of a value as it stands on the command line.
+StatusOr<YAML::Node> ParseSetting(const std::string& setting, size_t equals) {
+  try {
+    YAML::Node value = YAML::Load(setting.substr(equals + 1));
+    int left = kMaxValues;
+    if (IsSmall(value, 0, &left)) return value;
+    return InvalidArgumentError(StrCat(SettingShown(setting),
+                                       ": with its aliases written out, more ", "than ", kMaxValues,
+                                       " values, or deeper than ", kMaxDepth));
+  } catch (const YAML::Exception& error) {
+    return InvalidArgumentError(
+        StrCat(SettingShown(setting), ": the value is no YAML: ", error.msg));
+  }
+}
+
+// Whether `wanted` is `node` or below it.
+bool Holds(const YAML::Node& node, const YAML::Node& wanted, int depth) {
+  if (node.is(wanted)) return true;
+  if (depth > kMaxDepth || (!node.IsMap() && !node.IsSequence())) return false;
+  for (const auto& entry : node) {
+    if (Holds(node.IsMap() ? YAML::Node(entry.second) : YAML::Node(entry), wanted, depth + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Walks along "a.b.0.c", making maps on the way, and puts the value there.
-Status Override(YAML::Node root, const std::string& setting) {
+StatusOr<YAML::Node> Override(YAML::Node root, const std::string& setting) {
   size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) {
     return InvalidArgumentError(StrCat("--set needs key=value, got '", setting, "'"));
   }
-  ASSIGN_OR_RETURN(YAML::Node value, ParseYaml(setting.substr(equals + 1), "--set"));
+  ASSIGN_OR_RETURN(YAML::Node value, ParseSetting(setting, equals));
   std::string path = setting.substr(0, equals);
   std::vector<std::string_view> keys = StrSplit(path, '.');
   YAML::Node at = root;
@@ -112,13 +156,13 @@ Status Override(YAML::Node root, const std::string& setting) {
     }
     at.reset(next);
   }
-  return OkStatus();
+  return value;
 }
 
 }  // namespace
 
 RecipeNode RecipeNode::Wrapped(const Yaml& node) const {
-  return {file_, std::make_shared<const Yaml>(node)};
+  return {source_, std::make_shared<const Yaml>(node)};
 }
 
 bool RecipeNode::defined() const { return node_->node.IsDefined() && !node_->node.IsNull(); }
@@ -161,14 +205,19 @@ Status RecipeNode::Error(std::string_view text) const {
 }
 
 Status RecipeNode::Wrap(const Status& status, const std::string& key) const {
+  const YAML::Node at = Has(key) ? YAML::Node(node_->node[key]) : node_->node;
   int line = node_->node.Mark().line;
   if (is_map()) {
     for (const auto& entry : node_->node) {
       if (entry.first.IsScalar() && entry.first.Scalar() == key) line = entry.first.Mark().line;
     }
   }
-  // What came from --set has no line of its own.
-  std::string where = line >= 0 ? StrCat(file_, ":", line + 1) : StrCat(file_, " with --set");
+  std::string where = StrCat(source_->file, ":", line + 1);
+  for (const Source::Setting& setting : source_->settings) {
+    // A map without a line was made on the way to a value of --set.
+    const bool from_here = Holds(setting.value, at, 0) || (line < 0 && Holds(at, setting.value, 0));
+    if (from_here) where = SettingShown(setting.text);
+  }
   return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 
@@ -179,10 +228,12 @@ Status RecipeNode::CheckKeys(const std::vector<std::string>& allowed, std::strin
   }
   for (const auto& [key, value] : entries()) {
     if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
-    std::string text = StrCat(what, " has no key '", key, "'");
-    if (auto nearest = NearestWord(key, allowed))
-      StrAppend(&text, "; did you mean '", *nearest, "'?");
-    return Wrap(InvalidArgumentError(StrCat(text, " It takes: ", list)), key);
+    const auto nearest = NearestWord(key, allowed);
+    return Wrap(InvalidArgumentError(StrCat(
+                    what, " has no key '", key, "'",
+                    nearest ? StrCat("; did you mean '", *nearest, "'? ") : std::string(". "),
+                    "It takes: ", list)),
+                key);
   }
   return OkStatus();
 }
@@ -221,9 +272,15 @@ StatusOr<RecipeNode> ReadRecipe(const std::string& file, const std::vector<std::
                                          ":1: a recipe must be a map with the keys model, "
                                          "data, compile, fit, callbacks, save"));
     }
-    for (const std::string& setting : set) RETURN_IF_ERROR(Override(root, setting));
+    auto source = std::make_shared<RecipeNode::Source>();
+    source->file = file;
+    for (const std::string& setting : set) {
+      ASSIGN_OR_RETURN(YAML::Node value, Override(root, setting));
+      source->settings.push_back({setting, value});
+    }
     RETURN_IF_ERROR(CheckSize(root, file));
-    return RecipeNode(file, std::make_shared<const RecipeNode::Yaml>(RecipeNode::Yaml{root}));
+    return RecipeNode(std::move(source),
+                      std::make_shared<const RecipeNode::Yaml>(RecipeNode::Yaml{root}));
   } catch (const YAML::Exception& error) {
     return InvalidArgumentError(StrCat(file, ":", error.mark.line + 1, ": ", error.msg));
   }

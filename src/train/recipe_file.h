@@ -18,8 +18,10 @@ class RecipeNode {
  public:
   // The parser's node; defined in recipe_file.cc.
   struct Yaml;
-  RecipeNode(std::string file, std::shared_ptr<const Yaml> node)
-      : file_(std::move(file)), node_(std::move(node)) {}
+  // Where text comes from: the file, and the values of --set in it.
+  struct Source;
+  RecipeNode(std::shared_ptr<const Source> source, std::shared_ptr<const Yaml> node)
+      : source_(std::move(source)), node_(std::move(node)) {}
 
   bool defined() const;
   bool is_map() const;
@@ -34,7 +36,7 @@ class RecipeNode {
   std::string text() const;
   // The value as JSON text: numbers, true and false, null as YAML's core schema reads them.
   std::string ToJson() const;
-  // INVALID_ARGUMENT "FILE:LINE: text".
+  // INVALID_ARGUMENT "FILE:LINE: text", or "--set KEY=VALUE: text" for what came from there.
   Status Error(std::string_view text) const;
   // The same, with the code and message of `status`; at the entry `key` if there is one.
   Status Wrap(const Status& status, const std::string& key = "") const;
@@ -55,7 +57,7 @@ class RecipeNode {
 
   RecipeNode Wrapped(const Yaml& node) const;
 
-  std::string file_;
+  std::shared_ptr<const Source> source_;
   std::shared_ptr<const Yaml> node_;
 };
 

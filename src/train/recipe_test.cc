@@ -59,7 +59,9 @@ class RecipeTest : public testing::Test {
     auto result = Run(text, std::move(set));
     ASSERT_FALSE(result.ok());
     std::string message = result.status().ToString();
-    EXPECT_THAT(message, HasSubstr(StrCat("recipe.yaml", line)));
+    if (!line.empty()) {
+      EXPECT_THAT(message, HasSubstr(StrCat("recipe.yaml", line)));
+    }
     for (const std::string& part : parts) EXPECT_THAT(message, HasSubstr(part));
     EXPECT_FALSE(Env::Default()->Exists(Path("saved/1")));
   }
@@ -142,11 +144,62 @@ TEST_F(RecipeTest, OverridesAreCheckedToo) {
   EXPECT_THAT(result.status().ToString(), HasSubstr("from 0 to 1"));
 }
 
+TEST_F(RecipeTest, ErrorsOfSetNameTheArgument) {
+  const auto error = [&](const std::string& set) {
+    return Run(Text(kLayers, kCompile), {"fit.shuffle=true", set}).status().ToString();
+  };
+  for (const std::string set :
+       {"fit.epochs=-1", "fit.epoch=2", "model.layers.1.Dense.units=many", "compile.loss=mes",
+        "model.layers=[Flaten]", "fit.epochs=[", "callbacks=[{EarlyStopping: {patience: -1}}]",
+        "extra.deep.key=1", "fit.validation_split=1", "compile.optimizer.Adam.learning_rate=-1",
+        "compile.optimizer.Adam.learning_rate=1e39"}) {
+    EXPECT_THAT(error(set), testing::StartsWith(StrCat("INVALID_ARGUMENT: --set ", set, ": ")));
+  }
+  // The file's own faults keep their line.
+  EXPECT_THAT(Run(Text("    - Flaten\n", kCompile), {"fit.epochs=2"}).status().ToString(),
+              HasSubstr("recipe.yaml:4:"));
+}
+
+TEST_F(RecipeTest, WhereToSaveIsCheckedBeforeTraining) {
+  // Data that is missing would be the error of a check that came later.
+  const std::vector<std::string> no_data = {"data.train_images=none"};
+  const auto error = [&](std::vector<std::string> set) {
+    set.insert(set.end(), no_data.begin(), no_data.end());
+    return Run(Text(kLayers, kCompile), std::move(set)).status().ToString();
+  };
+  EXPECT_THAT(error({StrCat("save=", folder_)}), HasSubstr("which is no part of a SavedModel"));
+  EXPECT_THAT(error({StrCat("save=", Path("images/1"))}), HasSubstr("a directory is wanted"));
+  for (const char* callback :
+       {"ModelCheckpoint", "BackupAndRestore", "CSVLogger", "TensorBoard", "CurvesSvg"}) {
+    const std::string set = StrCat("callbacks=[{", callback, ": ", Path("images/x"), "}]");
+    EXPECT_THAT(error({set}), testing::AllOf(testing::StartsWith("INVALID_ARGUMENT: --set callb"),
+                                             HasSubstr("a directory is wanted")));
+  }
+  EXPECT_THAT(error({StrCat("callbacks=[{CurvesSvg: ", folder_, "}]")}),
+              HasSubstr("is a directory, the name of a file is wanted"));
+  EXPECT_FALSE(Env::Default()->Exists(Path("saved")));
+}
+
+TEST_F(RecipeTest, ValuesThatMakeNoSenseNameTheirLine) {
+  for (const auto& [fit, wanted] :
+       {std::pair{"epochs: -1", "'epochs' must be at least 1, got -1"},
+        std::pair{"initial_epoch: -2", "'initial_epoch' must be at least 0, got -2"},
+        std::pair{"batch_size: 0", "'batch_size' must be at least 1, got 0"},
+        std::pair{"steps_per_epoch: 0", "'steps_per_epoch' must be at least 1, got 0"},
+        std::pair{"validation_split: 1.5", "at least 0 and less than 1, got 1.5"},
+        std::pair{"validation_freq: 0", "'validation_freq' must be at least 1, got 0"}}) {
+    const std::string compile(kCompile);
+    const std::string text =
+        StrCat(compile.substr(0, compile.find("fit:")), "fit:\n  shuffle: true\n  ", fit, "\n");
+    ExpectError(Text(kLayers, text), ":16:", {wanted});
+  }
+}
+
 TEST_F(RecipeTest, ReportsMissingFilesAndNan) {
   auto result = Run(Text(kLayers, kCompile), {StrCat("data.train_images=", Path("none"))});
   EXPECT_EQ(result.status().code(), Code::kNotFound) << result.status().ToString();
   EXPECT_THAT(result.status().ToString(), HasSubstr("none"));
-  ExpectError(Text(kLayers, kCompile), ":", {"the loss became"},
+  ExpectError(Text(kLayers, kCompile), ":", {"the loss became "},
               {"compile.optimizer={SGD: {learning_rate: 1.0e+38}}", "compile.loss=mse",
                "model.layers.1.Dense.activation=linear"});
 }

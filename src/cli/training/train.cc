@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifdef SLIPWAY_TRAINING
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/training/commands.h"
 #include "exec/device.h"
 #include "train/recipe.h"
 
@@ -39,4 +39,3 @@ int RunTrain(Args args) {
 }
 
 }  // namespace slipway::cli
-#endif
