@@ -128,6 +128,8 @@ struct Server::State {
   std::shared_ptr<net::EventLoopGroup> loops;
   std::unique_ptr<net::Server> grpc_server;
   std::unique_ptr<net::Server> rest_server;
+  std::atomic<int> grpc_port{0};  // may be asked for while ports open and close
+  std::atomic<int> rest_port{0};
   std::atomic<bool> accepting{false};
   std::atomic<bool> cancelled{false};
 
@@ -217,6 +219,7 @@ Status Server::State::OpenPorts() {
   if (options.port != 0) {
     ASSIGN_OR_RETURN(grpc_server, Listen(options.port, {},
                                          grpc->Methods(options.enable_grpc_healthcheck_service)));
+    grpc_port = grpc_server->port();
     LOG_INFO("gRPC on port ", grpc_server->port());
   }
   if (options.rest_api_port != 0) {
@@ -225,6 +228,7 @@ Status Server::State::OpenPorts() {
       api->Handle(request, std::move(responder));
     };
     ASSIGN_OR_RETURN(rest_server, Listen(options.rest_api_port, handler, {}));
+    rest_port = rest_server->port();
     LOG_INFO("REST on port ", rest_server->port());
   }
   std::lock_guard lock(mutex);
@@ -250,13 +254,9 @@ Status Server::Start() {
   return s.OpenPorts();
 }
 
-int Server::grpc_port() const {
-  return state_->grpc_server != nullptr ? state_->grpc_server->port() : 0;
-}
+int Server::grpc_port() const { return state_->grpc_port; }
 
-int Server::rest_port() const {
-  return state_->rest_server != nullptr ? state_->rest_server->port() : 0;
-}
+int Server::rest_port() const { return state_->rest_port; }
 
 void Server::Drain() {
   std::lock_guard lock(state_->mutex);
@@ -295,6 +295,7 @@ void Server::State::Close() {
   workers.reset();  // runs what waits: leases come back
   manager->Stop();
   manager.reset();
+  grpc_port = rest_port = 0;
   grpc_server.reset();
   rest_server.reset();
   loops.reset();

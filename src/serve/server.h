@@ -76,7 +76,8 @@ class Server {
   // is loaded). FAILED_PRECONDITION "1 servable(s) did not become available: {…}": a version is
   // there that cannot be loaded. CANCELLED: Drain was called meanwhile.
   Status Start();
-  int grpc_port() const;  // 0 if there is none or before Start
+  // From any thread; 0 if there is none or before Start.
+  int grpc_port() const;
   int rest_port() const;
 
   // Begins to stop and returns at once: not ready any more, no new connections, requests under way

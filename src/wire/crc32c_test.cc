@@ -26,7 +26,7 @@ TEST(Crc32c, InstructionAgreesWithTables) {
   for (int i = 0; i < 10000; ++i) {
     for (uint32_t word : random.Next()) bytes.append(reinterpret_cast<const char*>(&word), 4);
   }
-  for (size_t size : {0, 1, 7, 8, 767, 768, 769, 4096, 12287, 12288, 12290, 30000, 159999}) {
+  for (size_t size : {0, 1, 7, 8, 767, 768, 769, 4096, 12287, 12288, 12290, 30000, 159997}) {
     for (size_t start : {0, 1, 3}) {
       const char* at = bytes.data() + start;
       EXPECT_EQ(ExtendCrc32c(5, at, size), ExtendCrc32cPortable(5, at, size)) << size;
