@@ -22,7 +22,7 @@ HEAVY = re.compile(
     r"nlohmann/json\.hpp|yaml-cpp/|spdlog/")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 ADD_PART = re.compile(r"slipway_add_part\(([^)]*)\)")
-KEYWORDS = {"LIBS", "TEST_LIBS", "DEPS"}
+KEYWORDS = {"DEPS", "EXCLUDE", "LIBS", "TEST_LIBS"}
 SKIPPED_FOLDERS = {"build", "third_party"}
 PUBLIC = "include/slipway/"
 

@@ -15,7 +15,7 @@ GOOD = {
     "src/base/CMakeLists.txt": "slipway_add_part(base LIBS fmt::fmt)\n",
     "src/base/a.h": "#include <string>\n#include \"slipway/status.h\"\n",
     "src/base/a.cc": "#include \"base/a.h\"\n#include <spdlog/spdlog.h>\n",
-    "src/tensor/CMakeLists.txt": "# c)\nslipway_add_part(tensor\n  DEPS base\n  LIBS Foo::foo)\n",
+    "src/tensor/CMakeLists.txt": "# c)\nslipway_add_part(tensor\n  DEPS base\n  LIBS Foo::foo EXCLUDE \"/x/\")\n",
     "src/ir/b.cc": "#include \"base/a.h\"  // by way of tensor\n#include \"hwy/highway.h\"\n",
     "include/slipway/status.h": "#include <string_view>\n",
     "include/slipway/tensor.h": "#include \"slipway/status.h\"\n",
