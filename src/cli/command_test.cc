@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -36,7 +37,7 @@ struct Printed {
   int exit = 0;
   std::string text;
 };
-Printed RunMain(const std::vector<std::string>& args) {
+Printed Capture(const std::function<int()>& run) {
   const std::string file = JoinPath(testing::TempDir(), "slipway_cli_printed");
   std::fflush(stdout);
   const int out = dup(STDOUT_FILENO);
@@ -45,13 +46,16 @@ Printed RunMain(const std::vector<std::string>& args) {
   dup2(both, STDOUT_FILENO);
   dup2(both, STDERR_FILENO);
   Printed printed;
-  printed.exit = Main(args);
+  printed.exit = run();
   std::fflush(stdout);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   for (const int fd : {out, err, both}) close(fd);
   printed.text = *ReadFile(Env::Default(), file);
   return printed;
+}
+Printed RunMain(const std::vector<std::string>& args) {
+  return Capture([&] { return Main(args); });
 }
 
 TEST(HelpTest, GroupsListTheirCommands) {
@@ -89,22 +93,15 @@ TEST(ServeTest, RefusesNumbersOutOfRange) {
 }
 
 TEST(FailTest, ErrorsComeBehindWhatWasPrintedBefore) {
-  const std::string file = JoinPath(testing::TempDir(), "slipway_cli_order");
-  std::fflush(stdout);
-  const int out = dup(STDOUT_FILENO);
-  const int err = dup(STDERR_FILENO);
-  const int both = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
-  dup2(both, STDOUT_FILENO);
-  dup2(both, STDERR_FILENO);
-  std::fputs("first\n", stdout);
-  Fail(InternalError("second"));
-  std::fputs("third\n", stdout);
-  LOG_ERROR("fourth");
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  for (const int fd : {out, err, both}) close(fd);
-  EXPECT_THAT(*ReadFile(Env::Default(), file),
-              testing::MatchesRegex("first\nINTERNAL: second\nthird\n.*fourth\n"));
+  const Printed printed = Capture([] {
+    std::fputs("first\n", stdout);
+    const int exit = Fail(InternalError("second"));
+    std::fputs("third\n", stdout);
+    LOG_ERROR("fourth");
+    return exit;
+  });
+  EXPECT_EQ(printed.exit, kFailed);
+  EXPECT_THAT(printed.text, testing::MatchesRegex("first\nINTERNAL: second\nthird\n.*fourth\n"));
 }
 
 TEST(ModelRunTest, TraceHasTheOpsOfTheLastCall) {

@@ -44,6 +44,15 @@ void SetTensorSpec(const std::string& name, DType dtype, const PartialShape& sha
   ShapeToProto(shape, spec->mutable_shape());
 }
 
+template <typename NodeProto>
+void WriteChildren(const std::vector<std::pair<std::string, int>>& children, NodeProto* proto) {
+  for (const auto& [name, id] : children) {
+    auto* child = proto->add_children();
+    child->set_local_name(name);
+    child->set_node_id(id);
+  }
+}
+
 // One field of a Python FullArgSpec.
 tf::StructuredValue* AddField(tf::NamedTupleValue* tuple, const char* name) {
   auto* field = tuple->add_values();
@@ -198,11 +207,7 @@ void ObjectTree::WriteCheckpointGraph(const ModelExport& model,
                                       tf::TrackableObjectGraph* out) const {
   for (const Object& object : objects_) {
     auto* proto = out->add_nodes();
-    for (const auto& [name, id] : object.children) {
-      auto* child = proto->add_children();
-      child->set_local_name(name);
-      child->set_node_id(id);
-    }
+    WriteChildren(object.children, proto);
     const bool holds_values = object.kind == Kind::kObject || object.kind == Kind::kList ||
                               object.kind == Kind::kVariable;
     proto->mutable_has_checkpoint_values()->set_value(holds_values);
@@ -219,11 +224,7 @@ void ObjectTree::WriteSavedGraph(const ModelExport& model, const FunctionNames& 
                                  tf::SavedObjectGraph* out) const {
   for (const Object& object : objects_) {
     auto* proto = out->add_nodes();
-    for (const auto& [name, id] : object.children) {
-      auto* child = proto->add_children();
-      child->set_local_name(name);
-      child->set_node_id(id);
-    }
+    WriteChildren(object.children, proto);
     WriteKind(model, names, object, proto);
   }
   WriteConcreteFunctions(model, names, out);

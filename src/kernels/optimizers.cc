@@ -80,46 +80,33 @@ Status RunGradientDescent(KernelContext& c) {
   });
 }
 
-template <typename T>
+// TensorFlow's rule, and Keras's, in which the accumulator holds the step itself.
+template <typename T, bool kKeras>
+void MomentumStep(T* var, T* accum, const T* g, T rate, T mu, bool nesterov, int64_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    (kKeras ? Rows().keras_momentum : Rows().momentum)(var, accum, g, rate, mu, nesterov, n);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (kKeras) {
+        accum[i] = accum[i] * mu - rate * g[i];
+        var[i] += nesterov ? accum[i] * mu - rate * g[i] : accum[i];
+      } else {
+        accum[i] = accum[i] * mu + g[i];
+        var[i] -= (nesterov ? g[i] + accum[i] * mu : accum[i]) * rate;
+      }
+    }
+  }
+}
+
+template <typename T, bool kKeras>
 Status RunMomentum(KernelContext& c, bool nesterov) {
   ASSIGN_OR_RETURN(double lr, ReadFloat(c.input(2), "lr"));
   ASSIGN_OR_RETURN(double momentum, ReadFloat(c.input(4), "momentum"));
   const T rate = static_cast<T>(lr), mu = static_cast<T>(momentum);
   const Tensor& grad = c.input(3);
   return UpdateElements<2>(c, grad, [&](const auto& values, int64_t begin, int64_t end) {
-    const T* g = At<T>(grad, begin);
-    T* var = At<T>(values[0], begin);
-    T* accum = At<T>(values[1], begin);
-    if constexpr (std::is_same_v<T, float>) {
-      Rows().momentum(var, accum, g, rate, mu, nesterov, end - begin);
-    } else {
-      for (int64_t i = 0; i < end - begin; ++i) {
-        accum[i] = accum[i] * mu + g[i];
-        var[i] -= (nesterov ? g[i] + accum[i] * mu : accum[i]) * rate;
-      }
-    }
-  });
-}
-
-// Keras's rule: the accumulator holds the step itself.
-template <typename T>
-Status RunKerasMomentum(KernelContext& c, bool nesterov) {
-  ASSIGN_OR_RETURN(double lr, ReadFloat(c.input(2), "lr"));
-  ASSIGN_OR_RETURN(double momentum, ReadFloat(c.input(4), "momentum"));
-  const T rate = static_cast<T>(lr), mu = static_cast<T>(momentum);
-  const Tensor& grad = c.input(3);
-  return UpdateElements<2>(c, grad, [&](const auto& values, int64_t begin, int64_t end) {
-    const T* g = At<T>(grad, begin);
-    T* var = At<T>(values[0], begin);
-    T* accum = At<T>(values[1], begin);
-    if constexpr (std::is_same_v<T, float>) {
-      Rows().keras_momentum(var, accum, g, rate, mu, nesterov, end - begin);
-    } else {
-      for (int64_t i = 0; i < end - begin; ++i) {
-        accum[i] = accum[i] * mu - rate * g[i];
-        var[i] += nesterov ? accum[i] * mu - rate * g[i] : accum[i];
-      }
-    }
+    MomentumStep<T, kKeras>(At<T>(values[0], begin), At<T>(values[1], begin), At<T>(grad, begin),
+                            rate, mu, nesterov, end - begin);
   });
 }
 
@@ -209,8 +196,9 @@ std::vector<KernelDef> MakeTable() {
   return MakeKernels({
       {"ResourceApplyGradientDescent",
        BindPlain<RunGradientDescent<float>, RunGradientDescent<double>>, types},
-      {"ResourceApplyMomentum", BindFlag<RunMomentum<float>, RunMomentum<double>>, types},
-      {"ResourceApplyKerasMomentum", BindFlag<RunKerasMomentum<float>, RunKerasMomentum<double>>,
+      {"ResourceApplyMomentum", BindFlag<RunMomentum<float, false>, RunMomentum<double, false>>,
+       types},
+      {"ResourceApplyKerasMomentum", BindFlag<RunMomentum<float, true>, RunMomentum<double, true>>,
        types},
       {"ResourceApplyAdam", BindFlag<RunAdam<float>, RunAdam<double>>, types},
       {"ResourceApplyAdagradV2", BindFlag<RunAdagrad<float>, RunAdagrad<double>>, types},
