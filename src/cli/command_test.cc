@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/strings.h"
 
 namespace slipway::cli {
 namespace {
@@ -38,7 +39,8 @@ struct Printed {
   std::string text;
 };
 Printed Capture(const std::function<int()>& run) {
-  const std::string file = JoinPath(testing::TempDir(), "slipway_cli_printed");
+  // Tests run side by side.
+  const std::string file = JoinPath(testing::TempDir(), StrCat("slipway_cli_printed_", getpid()));
   std::fflush(stdout);
   const int out = dup(STDOUT_FILENO);
   const int err = dup(STDERR_FILENO);
@@ -52,6 +54,7 @@ Printed Capture(const std::function<int()>& run) {
   dup2(err, STDERR_FILENO);
   for (const int fd : {out, err, both}) close(fd);
   printed.text = *ReadFile(Env::Default(), file);
+  EXPECT_TRUE(Env::Default()->RemoveFile(file).ok());
   return printed;
 }
 Printed RunMain(const std::vector<std::string>& args) {

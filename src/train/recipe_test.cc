@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/env.h"
 #include "base/strings.h"
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 
 class RecipeTest : public testing::Test {
  protected:
-  RecipeTest() : folder_(StrCat(testing::TempDir(), "slipway_recipe")) {
+  RecipeTest() : folder_(StrCat(testing::TempDir(), "slipway_recipe_", getpid())) {
     EXPECT_TRUE(Env::Default()->RemoveTree(folder_).ok());
     EXPECT_TRUE(Env::Default()->CreateDirectories(folder_).ok());
     // Twelve images of 2 x 2 pixels; the label says which pixel is bright.
@@ -27,6 +28,7 @@ class RecipeTest : public testing::Test {
     Write("images", images);
     Write("labels", labels);
   }
+  ~RecipeTest() override { EXPECT_TRUE(Env::Default()->RemoveTree(folder_).ok()); }
 
   void Write(const std::string& name, const std::string& text) {
     EXPECT_TRUE(WriteFile(Env::Default(), Path(name), text).ok());
