@@ -296,10 +296,18 @@ Status AddAll(KernelContext& c, const BinaryKernel& add) {
   return OkStatus();
 }
 
+using SumTypes =
+    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+             uint64_t, Half, BFloat16, std::complex<float>, std::complex<double>>;
+
 StatusOr<KernelFn> BindAddN(const BindContext& c) {
   BinaryKernel add;
   add.dtype = add.out_dtype = c.input_dtype(0);
-  add.loop = add.dtype == DType::kFloat ? FastBinaryLoop(FastBinary::kAdd) : AddLoop(add.dtype);
+  add.loop = add.dtype == DType::kFloat
+                 ? FastBinaryLoop(FastBinary::kAdd)
+                 : SwitchType<BinaryLoop>(SumTypes{}, add.dtype, []<typename T>() -> BinaryLoop {
+                     return &BinaryLoopOf<T, T, WrapAdd<T>>;
+                   });
   return KernelFn([add](KernelContext& ctx) { return AddAll(ctx, add); });
 }
 
@@ -317,7 +325,8 @@ std::vector<KernelDef> MakeTable() {
   }
   rows.push_back({"LogicalAnd", BindLogical, {}, "T", either});
   rows.push_back({"LogicalOr", BindLogical, {}, "T", either});
-  rows.push_back({"AddN", BindAddN, Numbers::DTypes(), "T", {{0, 0}}});
+  rows.push_back({"AccumulateNV2", BindAddN, SumTypes::DTypes(), "T", {{0, 0}}});
+  rows.push_back({"AddN", BindAddN, SumTypes::DTypes(), "T", {{0, 0}}});
   return MakeKernels(std::move(rows));
 }
 

@@ -35,9 +35,16 @@ To FromReal(F v) {
 
 template <typename To, typename From>
 To Convert(From v) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+  if constexpr (kIsHalf<From>) {
     return Convert<To>(static_cast<float>(v));
-  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+  } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
+    return static_cast<To>(v);
+  } else if constexpr (kIsComplex<From>) {
+    if constexpr (std::is_same_v<To, bool>) return v != From(0);
+    return Convert<To>(v.real());
+  } else if constexpr (kIsComplex<To>) {
+    return To(static_cast<typename To::value_type>(v));
+  } else if constexpr (kIsHalf<To>) {
     return To(static_cast<float>(v));
   } else if constexpr (std::is_same_v<To, bool>) {
     return v != From{0};
@@ -55,8 +62,9 @@ void ConvertRun(const void* from, void* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
 }
 
-using CastTypes = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
-                           uint32_t, uint64_t, bool, Half, BFloat16>;
+using CastTypes =
+    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+             uint64_t, bool, Half, BFloat16, std::complex<float>, std::complex<double>>;
 using CastLoop = void (*)(const void*, void*, int64_t);
 
 CastLoop LoopFor(DType from, DType to) {

@@ -185,7 +185,8 @@ void ClipRun(const T* x, const T* low, bool low_moves, const T* high, bool high_
              int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const T lo = low[low_moves ? i : 0], hi = high[high_moves ? i : 0];
-    y[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
+    const auto value = Widen(x[i]);
+    y[i] = value < Widen(lo) ? lo : value > Widen(hi) ? hi : x[i];
   }
 }
 
@@ -201,7 +202,7 @@ Status RunClip(KernelContext& c) {
   }
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
   const bool low_moves = c.input(1).rank() > 0, high_moves = c.input(2).rank() > 0;
-  return SwitchType<Status>(Numbers{}, x.dtype(), [&]<typename T>() {
+  return SwitchType<Status>(AllNumbers{}, x.dtype(), [&]<typename T>() {
     ClipRun<T>(x.flat<T>().data(), c.input(1).flat<T>().data(), low_moves,
                c.input(2).flat<T>().data(), high_moves, y->flat<T>().data(), x.num_elements());
     return OkStatus();
@@ -227,7 +228,7 @@ std::vector<KernelDef> MakeTable() {
       {"ApproximateEqual", BindApproximateEqual, Reals::DTypes()},
       {"Select", BindPlain<RunSelectV1>},
       {"SelectV2", BindPlain<RunSelectV2>},
-      {"ClipByValue", BindPlain<RunClip>, Numbers::DTypes(), "T", {{0, 0}}},
+      {"ClipByValue", BindPlain<RunClip>, AllNumbers::DTypes(), "T", {{0, 0}}},
   });
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/kernel_table.h"
+#include "kernels/matrix_product.h"
 #include "kernels/simd_rows.h"
 #include "kernels/types.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct Product {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
+  bool adjoint = false;  // what is transposed is conjugated too
   // Of the matrices as they are stored.
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }
@@ -30,10 +32,19 @@ void SimpleProduct(const Product& p, const T* a, const T* b, T* c) {
   std::fill_n(c, p.m * p.n, T{0});
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t l = 0; l < p.k; ++l) {
-      const T x = p.transpose_a ? a[l * p.m + i] : a[i * p.k + l];
+      T x = p.transpose_a ? a[l * p.m + i] : a[i * p.k + l];
+      if constexpr (kIsComplex<T>) {
+        if (p.adjoint && p.transpose_a) x = std::conj(x);
+      }
       const T* row = p.transpose_b ? b + l : b + l * p.n;
       const int64_t step = p.transpose_b ? p.k : 1;
       T* to = c + i * p.n;
+      if constexpr (kIsComplex<T>) {
+        if (p.adjoint && p.transpose_b) {
+          for (int64_t j = 0; j < p.n; ++j) to[j] += x * std::conj(row[j * step]);
+          continue;
+        }
+      }
       for (int64_t j = 0; j < p.n; ++j) to[j] = WrapAdd(to[j], WrapMul(x, row[j * step]));
     }
   }
@@ -110,8 +121,8 @@ Status HalfProduct(const Product& p, const H* a, const H* b, H* c, KernelContext
   return OkStatus();
 }
 
-using ProductTypes =
-    TypeList<double, int32_t, int64_t, uint8_t, int8_t, int16_t, uint16_t, uint32_t, uint64_t>;
+using ProductTypes = TypeList<double, int32_t, int64_t, uint8_t, int8_t, int16_t, uint16_t,
+                              uint32_t, uint64_t, std::complex<float>, std::complex<double>>;
 
 // One product of matrices at these element offsets.
 Status Multiply(KernelContext& ctx, const Product& p, const Tensor& a, int64_t at_a,
@@ -134,6 +145,31 @@ Status Multiply(KernelContext& ctx, const Product& p, const Tensor& a, int64_t a
   });
   return OkStatus();
 }
+
+}  // namespace
+
+Status MultiplyMatrices(KernelContext& ctx, int64_t batch, int64_t m, int64_t n, int64_t k,
+                        const Tensor& a, const Tensor& b, Tensor* c) {
+  Product p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  const bool whole = batch > ctx.intra_op().size() && !IsHalfSize(a.dtype());
+  const auto some = [&](int64_t begin, int64_t end, ThreadPool* pool) {
+    Status status;
+    for (int64_t i = begin; i < end && status.ok(); ++i) {
+      status = Multiply(ctx, p, a, i * m * k, b, i * k * n, c, i * m * n, pool);
+    }
+    return status;
+  };
+  if (!whole) return some(0, batch, &ctx.intra_op());
+  ctx.intra_op().ParallelFor(batch, 1, [&](int64_t begin, int64_t end) {
+    some(begin, end, nullptr).IgnoreError();  // only half types can fail, and they are not here
+  });
+  return OkStatus();
+}
+
+namespace {
 
 // The sizes of the product of two matrices; rows and columns are those of the stored form.
 StatusOr<Product> CheckProduct(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
@@ -261,6 +297,7 @@ StatusOr<BatchedProduct> CheckBatched(const Tensor& a, const Tensor& b, bool ta,
   }
   BatchedProduct result;
   ASSIGN_OR_RETURN(result.product, CheckProduct(a.shape(), b.shape(), ta, tb));
+  result.product.adjoint = true;
   const Shape batch_a = WithoutMatrix(a.shape()), batch_b = WithoutMatrix(b.shape());
   if (!broadcasts && !(batch_a == batch_b)) {
     return InvalidArgumentError(StrCat("In[0] and In[1] must have the same batch dimensions: ",
@@ -271,9 +308,7 @@ StatusOr<BatchedProduct> CheckBatched(const Tensor& a, const Tensor& b, bool ta,
   return result;
 }
 
-Status RunBatched(KernelContext& ctx, const BatchedProduct& bp) {
-  const Tensor& a = ctx.input(0);
-  const Tensor& b = ctx.input(1);
+Status RunBatched(KernelContext& ctx, const BatchedProduct& bp, const Tensor& a, const Tensor& b) {
   const Product& p = bp.product;
   Shape shape = bp.batch.output;
   shape.AddDim(p.m);
@@ -309,7 +344,39 @@ StatusOr<KernelFn> BindBatchMatMul(const BindContext& c) {
   return KernelFn([=](KernelContext& ctx) -> Status {
     ASSIGN_OR_RETURN(BatchedProduct bp,
                      CheckBatched(ctx.input(0), ctx.input(1), ta, tb, broadcasts));
-    return RunBatched(ctx, bp);
+    return RunBatched(ctx, bp, ctx.input(0), ctx.input(1));
+  });
+}
+
+// `x` as numbers of another type that holds them all.
+StatusOr<Tensor> Converted(KernelContext& ctx, const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  void* memory = ctx.Scratch(static_cast<size_t>(x.num_elements()) * DTypeSize(dtype) + 1);
+  if (memory == nullptr) return ResourceExhaustedError("No memory to convert a factor");
+  Tensor y = Tensor::Borrow(dtype, x.shape(), memory);
+  using From = TypeList<int8_t, uint8_t, int16_t, int32_t>;
+  using To = TypeList<int16_t, int32_t, int64_t, float, BFloat16>;
+  const bool known = SwitchType<bool>(From{}, x.dtype(), [&]<typename F>() {
+    return SwitchType<bool>(To{}, dtype, [&]<typename T>() {
+      std::transform(x.flat<F>().begin(), x.flat<F>().end(), y.flat<T>().begin(),
+                     [](F v) { return T(static_cast<WideOf<T>>(v)); });
+      return true;
+    });
+  });
+  if (known) return y;
+  return UnimplementedError(
+      StrCat("BatchMatMulV3 of ", DTypeName(x.dtype()), " into ", DTypeName(dtype)));
+}
+
+// Factors of different types, and a product of a wider one.
+StatusOr<KernelFn> BindMixedBatchMatMul(const BindContext& c) {
+  const bool ta = BoolAttr(*c.node, "adj_x"), tb = BoolAttr(*c.node, "adj_y");
+  const DType dtype = c.node->dtype(0);
+  return KernelFn([=](KernelContext& ctx) -> Status {
+    ASSIGN_OR_RETURN(Tensor a, Converted(ctx, ctx.input(0), dtype));
+    ASSIGN_OR_RETURN(Tensor b, Converted(ctx, ctx.input(1), dtype));
+    ASSIGN_OR_RETURN(BatchedProduct bp, CheckBatched(a, b, ta, tb, true));
+    return RunBatched(ctx, bp, a, b);
   });
 }
 
@@ -357,13 +424,16 @@ Status AddBias(KernelContext& ctx, const BinaryKernel& add, const Tensor& value,
   return OkStatus();
 }
 
+using BiasTypes = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                           uint32_t, uint64_t, std::complex<float>, std::complex<double>>;
+
 StatusOr<KernelFn> BindBiasAdd(const BindContext& c) {
   const bool channels_first = ChannelsFirst(*c.node);
   const DType dtype = c.input_dtype(0);
   BinaryKernel add;
   add.dtype = add.out_dtype = dtype;
   const DType compute = IsHalfSize(dtype) ? DType::kFloat : dtype;
-  add.loop = SwitchType<BinaryLoop>(Numbers{}, compute, []<typename T>() -> BinaryLoop {
+  add.loop = SwitchType<BinaryLoop>(BiasTypes{}, compute, []<typename T>() -> BinaryLoop {
     return &BinaryLoopOf<T, T, WrapAdd<T>>;
   });
   if (compute == DType::kFloat) add.loop = FastBinaryLoop(FastBinary::kAdd);
@@ -434,7 +504,7 @@ StatusOr<KernelFn> BindBiasAddGrad(const BindContext& c) {
     if (dy.dtype() == DType::kBFloat16) {
       return SumHalfChannels<BFloat16>(ctx, dy, outer, channels, inner, out);
     }
-    SwitchType<int>(Numbers{}, dy.dtype(), [&]<typename T>() {
+    SwitchType<int>(BiasTypes{}, dy.dtype(), [&]<typename T>() {
       SumChannels<T, T>(dy, outer, channels, inner, out->flat<T>().data());
       return 0;
     });
@@ -450,9 +520,10 @@ std::vector<KernelDef> MakeTable() {
       {"_FusedMatMul", BindFusedMatMul, {DType::kFloat}, "T", {}, {}, true},
       {"BatchMatMul", BindBatchMatMul, types, "T", {}, {}, true},
       {"BatchMatMulV2", BindBatchMatMul, types, "T", {}, {}, true},
-      {"BiasAdd", BindBiasAdd, NumberTypes(), "T", {{0, 0}}},
-      {"BiasAddV1", BindBiasAdd, NumberTypes(), "T", {{0, 0}}},
-      {"BiasAddGrad", BindBiasAddGrad, NumberTypes()},
+      {"BatchMatMulV3", BindMixedBatchMatMul, types, "Tout", {}, {}, true},
+      {"BiasAdd", BindBiasAdd, WithComplex(NumberTypes()), "T", {{0, 0}}},
+      {"BiasAddV1", BindBiasAdd, WithComplex(NumberTypes()), "T", {{0, 0}}},
+      {"BiasAddGrad", BindBiasAddGrad, WithComplex(NumberTypes())},
   });
 }
 

@@ -65,6 +65,7 @@ ir::AttrValue ReadAttr(const std::string& type, const Json& json) {
   if (type == "shape") return PartialShape(ListOf<int64_t>(json));
   if (type == "list(string)") return ListOf<std::string>(json);
   if (type == "list(int)") return ListOf<int64_t>(json);
+  if (type == "list(float)") return ListOf<float>(json);
   return json.get<std::string>();
 }
 
@@ -137,6 +138,8 @@ Tolerance ToleranceFor(const Parsed& parsed, DType dtype) {
   Tolerance t;
   if (dtype == DType::kFloat) t = {1e-5, 1e-6};
   if (dtype == DType::kDouble) t = {1e-11, 1e-12};
+  if (dtype == DType::kComplex64) t = {1e-5, 1e-6};
+  if (dtype == DType::kComplex128) t = {1e-11, 1e-12};
   if (dtype == DType::kHalf) t = {4e-3, 2e-3};
   if (dtype == DType::kBFloat16) t = {2e-2, 1e-2};
   t.relative = parsed.json.value("rtol", t.relative);
@@ -154,8 +157,11 @@ template <typename T>
 bool SameValue(const T& got, const T& want, const Tolerance& t) {
   if constexpr (std::is_floating_point_v<T>) {
     return Near(static_cast<double>(got), static_cast<double>(want), t);
-  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+  } else if constexpr (kIsHalf<T>) {
     return Near(static_cast<float>(got), static_cast<float>(want), t);
+  } else if constexpr (kIsComplex<T>) {
+    const Tolerance part = {t.relative, t.absolute + t.relative * std::abs(want)};
+    return Near(got.real(), want.real(), part) && Near(got.imag(), want.imag(), part);
   } else {
     return got == want;
   }
@@ -173,13 +179,13 @@ void ExpectTensor(const Parsed& parsed, const Tensor& got, const Tensor& want) {
   ASSERT_EQ(got.dtype(), want.dtype());
   ASSERT_EQ(got.shape().ToString(), want.shape().ToString());
   const Tolerance t = ToleranceFor(parsed, want.dtype());
-  const bool known =
-      SwitchType<bool>(TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t,
-                                uint8_t, uint16_t, uint32_t, uint64_t, bool, std::string>{},
-                       want.dtype(), [&]<typename T>() {
-                         ExpectValues<T>(got, want, t);
-                         return true;
-                       });
+  const bool known = SwitchType<bool>(
+      TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+               uint32_t, uint64_t, bool, std::string, std::complex<float>, std::complex<double>>{},
+      want.dtype(), [&]<typename T>() {
+        ExpectValues<T>(got, want, t);
+        return true;
+      });
   EXPECT_TRUE(known);
 }
 

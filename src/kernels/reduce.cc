@@ -3,6 +3,7 @@
 // Reductions over axes: sums, products, extremes, means, norms, and of booleans.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "kernels/attrs.h"
@@ -148,6 +149,18 @@ struct MaxOp : SimpleOp<T, Lowest<T>, Larger<T>> {
     SimpleOp<T, Lowest<T>, Larger<T>>::Into(x, acc, n);
   }
 };
+// The squares of complex numbers' magnitudes.
+template <typename C>
+struct SquaredNormOp : SumOp<C> {
+  static C Row(const C* x, int64_t n) {
+    C total{};
+    Into(x, &total, n, 0);
+    return total;
+  }
+  static void Into(const C* x, C* acc, int64_t n, int64_t step = 1) {
+    for (int64_t i = 0; i < n; ++i) acc[i * step] += std::norm(x[i]);
+  }
+};
 template <typename T>
 using MinOp = SimpleOp<T, Highest<T>, Smaller<T>>;
 template <typename T>
@@ -268,6 +281,24 @@ Status ReduceHalf(KernelContext& c, Kind kind, const Reduction& r, const Tensor&
   return OkStatus();
 }
 
+template <typename C>
+Status ReduceComplex(KernelContext& c, Kind kind, const Reduction& r, const Tensor& x, Tensor* y) {
+  const C* in = x.flat<C>().data();
+  C* out = y->flat<C>().data();
+  if (kind == Kind::kProd) {
+    Reduce<C, ProdOp<C>>(c.intra_op(), r, in, x.num_elements(), out);
+  } else if (kind == Kind::kNorm) {
+    Reduce<C, SquaredNormOp<C>>(c.intra_op(), r, in, x.num_elements(), out);
+    for (int64_t i = 0; i < r.output.num_elements(); ++i) out[i] = std::sqrt(out[i]);
+  } else {
+    Reduce<C, SumOp<C>>(c.intra_op(), r, in, x.num_elements(), out);
+    if (kind != Kind::kMean) return OkStatus();
+    const auto count = static_cast<typename C::value_type>(r.reduced_count);
+    for (int64_t i = 0; i < r.output.num_elements(); ++i) out[i] /= count;
+  }
+  return OkStatus();
+}
+
 Kind KindOf(std::string_view op) {
   if (op == "Sum") return Kind::kSum;
   if (op == "Mean") return Kind::kMean;
@@ -286,6 +317,12 @@ StatusOr<KernelFn> BindReduce(const BindContext& bind) {
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, r.output));
     if (x.dtype() == DType::kHalf) return ReduceHalf<Half>(c, kind, r, x, y);
     if (x.dtype() == DType::kBFloat16) return ReduceHalf<BFloat16>(c, kind, r, x, y);
+    if (x.dtype() == DType::kComplex64) {
+      return ReduceComplex<std::complex<float>>(c, kind, r, x, y);
+    }
+    if (x.dtype() == DType::kComplex128) {
+      return ReduceComplex<std::complex<double>>(c, kind, r, x, y);
+    }
     return SwitchType<Status>(Numbers{}, x.dtype(), [&]<typename T>() {
       ReduceAs<T>(kind, c.intra_op(), r, x.flat<T>().data(), x.num_elements(), y->flat<T>().data());
       return OkStatus();
@@ -341,7 +378,8 @@ Status RunL2Loss(KernelContext& c) {
 std::vector<KernelDef> MakeTable() {
   std::vector<KernelRow> rows;
   for (const char* op : {"Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"}) {
-    rows.push_back({op, BindReduce, NumberTypes()});
+    const bool ordered = std::string_view(op).starts_with('M') && op[1] != 'e';  // Max and Min
+    rows.push_back({op, BindReduce, ordered ? NumberTypes() : WithComplex(NumberTypes())});
   }
   rows.push_back({"All", BindBoolReduce});
   rows.push_back({"Any", BindBoolReduce});

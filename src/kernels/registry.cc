@@ -15,11 +15,13 @@ const Registry& AllByOp() {
   static const Registry registry = [] {
     Registry by_op;
     for (std::span<const KernelDef> family :
-         {ActivationKernels(),  BinaryKernels(),  CastKernels(),          CompareKernels(),
-          ConcatSplitKernels(), ControlKernels(), GatherScatterKernels(), MatMulKernels(),
-          OptimizerKernels(),   PadKernels(),     RandomKernels(),        ReduceKernels(),
-          SaveRestoreKernels(), ScanKernels(),    ShapeKernels(),         SliceKernels(),
-          SoftmaxKernels(),     StringKernels(),  UnaryKernels(),         VariableKernels()}) {
+         {ActivationKernels(), BinaryKernels(),      CastKernels(),          CompareKernels(),
+          ComplexKernels(),    ConcatSplitKernels(), ControlKernels(),       CountingKernels(),
+          EinsumKernels(),     FftKernels(),         GatherScatterKernels(), MatMulKernels(),
+          MatrixPartKernels(), OptimizerKernels(),   PadKernels(),           RandomKernels(),
+          ReduceKernels(),     SaveRestoreKernels(), ScanKernels(),          ShapeKernels(),
+          SliceKernels(),      SoftmaxKernels(),     SpecialKernels(),       StringKernels(),
+          UnaryKernels(),      VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }
     return by_op;

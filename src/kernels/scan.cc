@@ -104,7 +104,7 @@ struct ScanOptions {
 
 template <typename T>
 void ScanLine(const T* x, T* y, int64_t n, int64_t stride, const ScanOptions& options) {
-  T total = options.product ? T{1} : T{0};
+  T total(static_cast<WideOf<T>>(options.product ? 1 : 0));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = (options.reverse ? n - 1 - i : i) * stride;
     const T value = x[at];
@@ -113,6 +113,10 @@ void ScanLine(const T* x, T* y, int64_t n, int64_t stride, const ScanOptions& op
     total = next;
   }
 }
+
+using ScanTypes =
+    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+             uint64_t, Half, BFloat16, std::complex<float>, std::complex<double>>;
 
 StatusOr<KernelFn> BindScan(const BindContext& bind) {
   ScanOptions options;
@@ -126,7 +130,7 @@ StatusOr<KernelFn> BindScan(const BindContext& bind) {
     ASSIGN_OR_RETURN(int axis, NormalizeAxis(given, x.rank(), "axis"));
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
     const AxisView v = ViewAlong(x.shape(), axis);
-    return SwitchType<Status>(Numbers{}, x.dtype(), [&]<typename T>() {
+    return SwitchType<Status>(ScanTypes{}, x.dtype(), [&]<typename T>() {
       for (int64_t o = 0; o < v.outer; ++o) {
         for (int64_t i = 0; i < v.inner; ++i) {
           const int64_t at = o * v.n * v.inner + i;
@@ -143,9 +147,10 @@ void TopRow(const T* x, int64_t n, int64_t k, int32_t* order, T* values, I* indi
   std::iota(order, order + n, 0);
   // NaN counts as the largest: without a place it would leave no order to sort by.
   const auto before = [x](int32_t a, int32_t b) {
-    const bool a_nan = x[a] != x[a], b_nan = x[b] != x[b];
+    const auto va = Widen(x[a]), vb = Widen(x[b]);
+    const bool a_nan = va != va, b_nan = vb != vb;
     if (a_nan || b_nan) return a_nan && (!b_nan || a < b);
-    return x[a] > x[b] || (x[a] == x[b] && a < b);
+    return va > vb || (va == vb && a < b);
   };
   std::partial_sort(order, order + k, order + n, before);
   for (int64_t i = 0; i < k; ++i) {
@@ -175,7 +180,7 @@ Status TopK(KernelContext& c, int64_t k) {
   if (shape.num_elements() == 0) return OkStatus();
   auto* order = static_cast<int32_t*>(c.Scratch(static_cast<size_t>(n) * sizeof(int32_t)));
   if (order == nullptr) return ResourceExhaustedError("No memory to sort a row");
-  return SwitchType<Status>(Numbers{}, x.dtype(), [&]<typename T>() {
+  return SwitchType<Status>(AllNumbers{}, x.dtype(), [&]<typename T>() {
     for (int64_t r = 0; r < x.num_elements() / n; ++r) {
       const T* row = x.flat<T>().data() + r * n;
       T* to = values->flat<T>().data() + r * k;
@@ -250,10 +255,10 @@ std::vector<KernelDef> MakeTable() {
   return MakeKernels({
       {"ArgMax", BindArg, arg},
       {"ArgMin", BindArg, arg},
-      {"Cumsum", BindScan, Numbers::DTypes()},
-      {"Cumprod", BindScan, Numbers::DTypes()},
-      {"TopK", BindTopK, Numbers::DTypes()},
-      {"TopKV2", BindTopK, Numbers::DTypes()},
+      {"Cumsum", BindScan, ScanTypes::DTypes()},
+      {"Cumprod", BindScan, ScanTypes::DTypes()},
+      {"TopK", BindTopK, AllNumbers::DTypes()},
+      {"TopKV2", BindTopK, AllNumbers::DTypes()},
       {"InTopK", BindInTopK},
       {"InTopKV2", BindInTopK},
   });

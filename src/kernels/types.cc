@@ -14,6 +14,12 @@ std::vector<DType> FloatTypes() { return Floats::DTypes(); }
 
 std::vector<DType> IndexTypes() { return Indices::DTypes(); }
 
+std::vector<DType> WithComplex(std::vector<DType> types) {
+  types.push_back(DType::kComplex64);
+  types.push_back(DType::kComplex128);
+  return types;
+}
+
 std::vector<DType> AllTypes() {
   std::vector<DType> types;
   for (int i = 1; i <= static_cast<int>(DType::kUInt64); ++i)

@@ -26,6 +26,7 @@ NAN, INF = float("nan"), float("inf")
 BF16 = tf.bfloat16.as_numpy_dtype
 FLOATS = [np.float32, np.float64, np.float16, BF16]
 INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+COMPLEX = [np.complex64, np.complex128]
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE",
          12: "UNIMPLEMENTED"}
 
@@ -40,6 +41,8 @@ def number(x):
         return bool(x)
     if isinstance(x, (int, np.integer)):
         return int(x)
+    if isinstance(x, (complex, np.complexfloating)):
+        return [number(x.real), number(x.imag)]
     x32 = np.float32(x) if not isinstance(x, (np.float64, float)) else x
     if np.isnan(x32):
         return "NaN"
@@ -196,9 +199,16 @@ def ints(*shape, dtype=np.int32, low=-9, high=10):
     return RNG.randint(low, high, shape).astype(dtype)
 
 
+def complexes(*shape, dtype=np.complex64, low=-3.0, high=3.0):
+    return (floats(*shape, dtype=np.float64, low=low, high=high) +
+            1j * floats(*shape, dtype=np.float64, low=low, high=high)).astype(dtype)
+
+
 def any_numbers(dtype, *shape):
     if dtype in FLOATS:
         return floats(*shape, dtype=dtype)
+    if dtype in COMPLEX:
+        return complexes(*shape, dtype=dtype)
     return ints(*shape, dtype=dtype)
 
 

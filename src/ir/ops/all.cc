@@ -5,8 +5,9 @@ namespace slipway::ir {
 
 std::span<const std::span<const OpSchemaText>> AllOpFamilies() {
   static const std::span<const OpSchemaText> families[] = {
-      ElementwiseOps(), MatMulOps(), NnOps(),       ReductionOps(), ArrayOps(),  SlicingOps(),
-      GatherOps(),      RandomOps(), ResourceOps(), IoOps(),        StringOps(), ControlOps()};
+      ElementwiseOps(), MatMulOps(),  MatrixOps(),  NnOps(),     ReductionOps(),
+      ArrayOps(),       SlicingOps(), GatherOps(),  RandomOps(), ResourceOps(),
+      IoOps(),          SignalOps(),  SpecialOps(), StringOps(), ControlOps()};
   return families;
 }
 

@@ -339,6 +339,8 @@ constexpr OpSchemaText kOps[] = {
      "T: type, Tdim: index = int32", kPure, ExpandDimsShape},
     {"Squeeze", "input: T", "output: T",
      "T: type, squeeze_dims: list(int) >= 0 = []", kPure, SqueezeShape},
+    {"ConjugateTranspose", "x: T, perm: Tperm", "y: T",
+     "T: type, Tperm: index = int32", kPure, TransposeShape},
     {"Transpose", "x: T, perm: Tperm", "y: T",
      "T: type, Tperm: index = int32", kPure, TransposeShape},
     {"InvertPermutation", "x: T", "y: T", "T: index = int32", kPure, InvertPermutationShape},

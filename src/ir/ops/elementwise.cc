@@ -228,6 +228,8 @@ constexpr OpSchemaText kOps[] = {
      "T: type, incompatible_shape_error: bool = true", kPure, EqualityShape},
     {"NotEqual", "x: T, y: T", "z: bool",
      "T: type, incompatible_shape_error: bool = true", kPure, EqualityShape},
+    {"AccumulateNV2", "inputs: N * T", "sum: T",
+     "N: int >= 1, T: numeric, shape: shape", kPure, MergeAllShape},
     {"AddN", "inputs: N * T", "sum: T",
      "N: int >= 1, T: {bfloat16, complex128, complex64, float16, float32, float64, int16, int32,"
      " int64, int8, qint16, qint32, qint8, quint16, quint8, uint16, uint32, uint64, uint8,"

@@ -12,6 +12,7 @@ namespace slipway::ir {
 
 std::span<const OpSchemaText> ElementwiseOps();
 std::span<const OpSchemaText> MatMulOps();
+std::span<const OpSchemaText> MatrixOps();
 std::span<const OpSchemaText> NnOps();
 std::span<const OpSchemaText> ReductionOps();
 std::span<const OpSchemaText> ArrayOps();
@@ -20,6 +21,8 @@ std::span<const OpSchemaText> GatherOps();
 std::span<const OpSchemaText> RandomOps();
 std::span<const OpSchemaText> ResourceOps();
 std::span<const OpSchemaText> IoOps();
+std::span<const OpSchemaText> SignalOps();
+std::span<const OpSchemaText> SpecialOps();
 std::span<const OpSchemaText> StringOps();
 std::span<const OpSchemaText> ControlOps();
 

@@ -92,6 +92,12 @@ constexpr OpSchemaText kOps[] = {
      "T: {bfloat16, complex128, complex64, float16, float32, float64, int16, int32, int64,"
      " uint16, uint32, uint64, uint8}, adj_x: bool = false, adj_y: bool = false, grad_x: bool ="
      " false, grad_y: bool = false", kPure, BatchMatMulShape},
+    {"BatchMatMulV3", "x: Ta, y: Tb", "output: Tout",
+     "Ta: {bfloat16, complex128, complex64, float16, float32, float64, int16, int32, int64,"
+     " int8, uint8}, Tb: {bfloat16, complex128, complex64, float16, float32, float64, int16,"
+     " int32, int64, int8, uint8}, Tout: {bfloat16, complex128, complex64, float16, float32,"
+     " float64, int16, int32, int64}, adj_x: bool = false, adj_y: bool = false, grad_x: bool ="
+     " false, grad_y: bool = false", kPure, BatchMatMulShape},
     {"BiasAdd", "value: T, bias: T", "output: T",
      "T: numeric, data_format: {'NCHW', 'NHWC'} = 'NHWC'", kPure, BiasAddShape},
     {"BiasAddV1", "value: T, bias: T", "output: T", "T: numeric", kPure, BiasAddShape},
