@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms of the last one to three dimensions, or of chosen ones.
+// Fourier transforms of the last one to three dimensions.
 #include <algorithm>
 #include <complex>
 
@@ -17,63 +17,39 @@ namespace {
 using Complex = std::complex<double>;
 
 struct FftOp {
-  bool inverse = false, real = false, chosen_axes = false;
+  bool inverse = false, real = false;
   int rank = 1;
 };
 
-// Which axes, and how many numbers each has in the time domain.
-struct Axes {
-  IntVec axes, lengths;
-};
-
-StatusOr<Axes> FindAxes(const KernelContext& c, const FftOp& op) {
+// How many numbers each of the last dimensions has in the time domain.
+StatusOr<IntVec> FindLengths(const KernelContext& c, const FftOp& op) {
   const Shape& shape = c.input(0).shape();
-  Axes found;
-  IntVec lengths;
-  if (op.real || op.chosen_axes) {
-    ASSIGN_OR_RETURN(lengths, ReadIntVector(c.input(1), "fft_length"));
+  if (shape.rank() < op.rank) {
+    return InvalidArgumentError(
+        StrCat("Input must have rank of at least ", op.rank, " but got: ", shape.ToString()));
   }
-  if (op.chosen_axes) {
-    ASSIGN_OR_RETURN(IntVec given, ReadIntVector(c.input(2), "axes"));
-    for (int64_t axis : given) {
-      ASSIGN_OR_RETURN(const int d, NormalizeAxis(axis, shape.rank(), "axes"));
-      if (std::find(found.axes.begin(), found.axes.end(), d) != found.axes.end()) {
-        return InvalidArgumentError(StrCat("axes: axis ", axis, " is given twice"));
-      }
-      found.axes.push_back(d);
-    }
-  } else {
-    if (shape.rank() < op.rank) {
-      return InvalidArgumentError(
-          StrCat("Input must have rank of at least ", op.rank, " but got: ", shape.ToString()));
-    }
-    for (int d = shape.rank() - op.rank; d < shape.rank(); ++d) found.axes.push_back(d);
-  }
-  if (!op.real && !op.chosen_axes) {
-    for (int64_t axis : found.axes) lengths.push_back(shape.dim(static_cast<int>(axis)));
-  }
-  if (lengths.size() != found.axes.size() || found.axes.empty()) {
-    return InvalidArgumentError(StrCat("fft_length must have shape [", found.axes.size(),
-                                       "], but has ", lengths.size(), " elements"));
+  if (!op.real) return IntVec(shape.dims().last(static_cast<size_t>(op.rank)));
+  ASSIGN_OR_RETURN(IntVec lengths, ReadIntVector(c.input(1), "fft_length"));
+  if (lengths.rank() != op.rank) {
+    return InvalidArgumentError(StrCat("fft_length must have shape [", op.rank, "], but has ",
+                                       lengths.size(), " elements"));
   }
   for (size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] < 0) {
-      return InvalidArgumentError(
-          StrCat("fft_length[", i, "] must be >= 0, but got: ", lengths[i]));
-    }
+    if (lengths[i] >= 0) continue;
+    return InvalidArgumentError(StrCat("fft_length[", i, "] must >= 0, but got: ", lengths[i]));
   }
-  found.lengths = lengths;
-  return found;
+  return lengths;
 }
 
 // The sizes that the transform reads of its input or gives of its output: along the last axis of a
 // real one only the half that is not mirrored.
-Shape Sized(const Shape& shape, const Axes& axes, bool half_last) {
+Shape Sized(const Shape& shape, const IntVec& lengths, bool half_last) {
   Shape sized = shape;
-  for (size_t i = 0; i < axes.axes.size(); ++i) {
-    const int64_t n = axes.lengths[i];
-    const bool half = half_last && i + 1 == axes.axes.size() && n > 0;
-    sized.set_dim(static_cast<int>(axes.axes[i]), half ? n / 2 + 1 : n);
+  const int first = shape.rank() - lengths.rank();
+  for (int i = 0; i < lengths.rank(); ++i) {
+    const int64_t n = lengths[static_cast<size_t>(i)];
+    const bool half = half_last && i + 1 == lengths.rank() && n > 0;
+    sized.set_dim(first + i, half ? n / 2 + 1 : n);
   }
   return sized;
 }
@@ -197,23 +173,23 @@ StatusOr<Complex*> Workspace(KernelContext& c, const Shape& shape) {
 
 Status RunFft(KernelContext& c, const FftOp& op) {
   const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(const Axes axes, FindAxes(c, op));
+  ASSIGN_OR_RETURN(const IntVec lengths, FindLengths(c, op));
   const bool to_real = op.real && op.inverse;
-  const Shape work_shape = Sized(x.shape(), axes, to_real);
-  const Shape out_shape = Sized(x.shape(), axes, op.real && !op.inverse);
-  if (!op.chosen_axes) RETURN_IF_ERROR(CheckLongEnough(x.shape(), work_shape));
+  const Shape work_shape = Sized(x.shape(), lengths, to_real);
+  const Shape out_shape = Sized(x.shape(), lengths, op.real && !op.inverse);
+  RETURN_IF_ERROR(CheckLongEnough(x.shape(), work_shape));
   ASSIGN_OR_RETURN(Shape checked, Shape::FromDims(out_shape.dims()));
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, checked));
   if (y->num_elements() == 0) return OkStatus();
   ASSIGN_OR_RETURN(Complex * data, Workspace(c, work_shape));
   Load(x, work_shape, data);
-  for (size_t i = 0; i < axes.axes.size() - (to_real ? 1 : 0); ++i) {
-    RETURN_IF_ERROR(TransformAxis(c, work_shape, static_cast<int>(axes.axes[i]), op.inverse, data));
+  const int last = x.rank() - 1;
+  for (int d = x.rank() - op.rank; d < last + (to_real ? 0 : 1); ++d) {
+    RETURN_IF_ERROR(TransformAxis(c, work_shape, d, op.inverse, data));
   }
   if (to_real) {
-    const int axis = static_cast<int>(axes.axes[axes.axes.size() - 1]);
-    return y->dtype() == DType::kFloat ? MirroredAxis<float>(c, work_shape, axis, data, y)
-                                       : MirroredAxis<double>(c, work_shape, axis, data, y);
+    return y->dtype() == DType::kFloat ? MirroredAxis<float>(c, work_shape, last, data, y)
+                                       : MirroredAxis<double>(c, work_shape, last, data, y);
   }
   if (y->dtype() == DType::kComplex64) {
     Store<std::complex<float>>(work_shape, data, y);
@@ -228,16 +204,14 @@ StatusOr<KernelFn> BindFft(const BindContext& bind) {
   FftOp op;
   op.inverse = name.starts_with('I');
   op.real = name.find("RFFT") != std::string::npos;
-  op.chosen_axes = name.ends_with("ND");
   op.rank = name.ends_with("2D") ? 2 : name.ends_with("3D") ? 3 : 1;
   return KernelFn([op](KernelContext& c) { return RunFft(c, op); });
 }
 
 std::vector<KernelDef> MakeTable() {
   std::vector<KernelRow> rows;
-  for (const char* op :
-       {"FFT", "FFT2D", "FFT3D", "FFTND", "IFFT", "IFFT2D", "IFFT3D", "IFFTND", "IRFFT", "IRFFT2D",
-        "IRFFT3D", "IRFFTND", "RFFT", "RFFT2D", "RFFT3D", "RFFTND"}) {
+  for (const char* op : {"FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D",
+                         "IRFFT3D", "RFFT", "RFFT2D", "RFFT3D"}) {
     rows.push_back({op, BindFft, {}, "Tcomplex", {}, {}, /*expensive=*/true});
   }
   return MakeKernels(std::move(rows));

@@ -2,6 +2,7 @@
 //
 // Rows by index: gather, scatter, segment reductions, one-hot.
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <limits>
 
@@ -138,19 +139,51 @@ Status Gather(KernelContext& c, const Tensor& params, const Tensor& indices, int
 
 namespace {
 
+using ScatterTypes =
+    TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+             uint64_t, Half, BFloat16, std::complex<float>, std::complex<double>>;
+
 template <typename T>
-void AddRun(ScatterOp op, const T* x, T* to, int64_t n, bool x_moves) {
-  for (int64_t i = 0; i < n; ++i) {
-    const T v = x[x_moves ? i : 0];
-    to[i] = op == ScatterOp::kAdd ? WrapAdd(to[i], v) : WrapSub(to[i], v);
+T Combined(ScatterOp op, T a, T b) {
+  switch (op) {
+    case ScatterOp::kAdd:
+      return WrapAdd(a, b);
+    case ScatterOp::kSub:
+      return WrapSub(a, b);
+    case ScatterOp::kMul:
+      return WrapMul(a, b);
+    default:
+      break;
+  }
+  if constexpr (kIsComplex<T>) {
+    return op == ScatterOp::kDiv ? a / b : b;
+  } else {
+    const auto x = Widen(a), y = Widen(b);
+    if (op == ScatterOp::kMax) return y > x ? b : a;
+    if (op == ScatterOp::kMin) return y < x ? b : a;
+    if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return WrapSub(T{0}, a);  // the smallest one would trap
+      }
+      return static_cast<T>(a / b);  // a zero was refused before
+    } else {
+      return T(x / y);
+    }
   }
 }
-template <typename H>
-void AddHalfRun(ScatterOp op, const H* x, H* to, int64_t n, bool x_moves) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float v = static_cast<float>(x[x_moves ? i : 0]);
-    to[i] = H(static_cast<float>(to[i]) + (op == ScatterOp::kAdd ? v : -v));
-  }
+
+template <typename T>
+void CombineRun(ScatterOp op, const T* x, T* to, int64_t n, bool x_moves) {
+  for (int64_t i = 0; i < n; ++i) to[i] = Combined(op, to[i], x[x_moves ? i : 0]);
+}
+
+// Integers are not divided by zero.
+Status CheckDivisors(const Tensor& updates) {
+  const bool zero = SwitchType<bool>(Ints{}, updates.dtype(), [&]<typename T>() {
+    const auto values = updates.flat<T>();
+    return std::find(values.begin(), values.end(), T{0}) != values.end();
+  });
+  return zero ? InvalidArgumentError("updates must not contain 0") : OkStatus();
 }
 
 // to op= n values of updates from element `from` (or the one value, if it does not move).
@@ -165,17 +198,8 @@ Status ApplyRun(ScatterOp op, const Tensor& updates, int64_t from, Tensor& targe
     }
     return OkStatus();
   }
-  if (dtype == DType::kHalf) {
-    AddHalfRun(op, updates.flat<Half>().data() + from, target.flat<Half>().data() + to, n, moves);
-    return OkStatus();
-  }
-  if (dtype == DType::kBFloat16) {
-    AddHalfRun(op, updates.flat<BFloat16>().data() + from, target.flat<BFloat16>().data() + to, n,
-               moves);
-    return OkStatus();
-  }
-  const bool known = SwitchType<bool>(Numbers{}, dtype, [&]<typename T>() {
-    AddRun<T>(op, updates.flat<T>().data() + from, target.flat<T>().data() + to, n, moves);
+  const bool known = SwitchType<bool>(ScatterTypes{}, dtype, [&]<typename T>() {
+    CombineRun<T>(op, updates.flat<T>().data() + from, target.flat<T>().data() + to, n, moves);
     return true;
   });
   return known ? OkStatus() : UnimplementedError(StrCat("Scatter of ", DTypeName(dtype)));
@@ -212,6 +236,7 @@ Status ScatterRows(ScatterOp op, const Tensor& indices, const Tensor& updates, T
                ", params.shape ", target.shape().ToString()));
   }
   RETURN_IF_ERROR(CheckIndices(indices, target.dim(0)));
+  if (op == ScatterOp::kDiv) RETURN_IF_ERROR(CheckDivisors(updates));
   const int64_t inner = ProductOfDims(target.shape(), 1, target.rank());
   for (int64_t i = 0; i < indices.num_elements() && inner > 0; ++i) {
     RETURN_IF_ERROR(ApplyRun(op, updates, updates.rank() == 0 ? 0 : i * inner, target,
@@ -298,7 +323,8 @@ Status RunGatherNd(KernelContext& c) {
   return OkStatus();
 }
 
-// target[indices[i]] op= updates[i].
+}  // namespace
+
 Status ScatterPlaces(ScatterOp op, const Tensor& indices, const Tensor& updates, Tensor& target) {
   ASSIGN_OR_RETURN(Places places, PlanPlaces(target.shape(), indices, "output"));
   const int batch_rank = indices.rank() - 1;
@@ -320,6 +346,8 @@ Status ScatterPlaces(ScatterOp op, const Tensor& indices, const Tensor& updates,
   }
   return OkStatus();
 }
+
+namespace {
 
 void SetZero(Tensor& t) {
   if (IsObject(t.dtype())) {
@@ -348,11 +376,24 @@ Status RunScatterNd(KernelContext& c) {
   return ScatterPlaces(op, c.input(0), c.input(1), *out);
 }
 
+}  // namespace
+
+ScatterOp ScatterOpOf(std::string_view op) {
+  static constexpr std::pair<std::string_view, ScatterOp> kEndings[] = {
+      {"Add", ScatterOp::kAdd}, {"Sub", ScatterOp::kSub}, {"Mul", ScatterOp::kMul},
+      {"Div", ScatterOp::kDiv}, {"Max", ScatterOp::kMax}, {"Min", ScatterOp::kMin},
+  };
+  for (const auto& [ending, scatter] : kEndings) {
+    if (op.ends_with(ending)) return scatter;
+  }
+  return ScatterOp::kUpdate;
+}
+
+namespace {
+
 StatusOr<KernelFn> BindTensorScatter(const BindContext& bind) {
   const std::string& name = bind.node->op();
-  const ScatterOp op = name == "TensorScatterAdd"   ? ScatterOp::kAdd
-                       : name == "TensorScatterSub" ? ScatterOp::kSub
-                                                    : ScatterOp::kUpdate;
+  const ScatterOp op = ScatterOpOf(name);
   return KernelFn([op](KernelContext& c) -> Status {
     const Tensor& x = c.input(0);
     ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
@@ -366,34 +407,34 @@ StatusOr<KernelFn> BindTensorScatter(const BindContext& bind) {
 enum class Segment : uint8_t { kSum, kProd, kMax, kMin };
 
 template <typename T>
+T LowestOf() {
+  if constexpr (std::is_same_v<T, Half>) return Half(-65504.0f);
+  if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(-3.3895314e38f);
+  if constexpr (!kIsHalf<T>) return std::numeric_limits<T>::lowest();
+}
+template <typename T>
+T HighestOf() {
+  if constexpr (kIsHalf<T>) return T(-Widen(LowestOf<T>()));
+  if constexpr (!kIsHalf<T>) return std::numeric_limits<T>::max();
+}
+
+template <typename T>
 T SegmentInit(Segment kind) {
-  using L = std::numeric_limits<T>;
-  switch (kind) {
-    case Segment::kSum:
-      return T{0};
-    case Segment::kProd:
-      return T{1};
-    case Segment::kMax:
-      return L::lowest();
-    case Segment::kMin:
-      return L::max();
+  if constexpr (!kIsComplex<T>) {
+    if (kind == Segment::kMax) return LowestOf<T>();
+    if (kind == Segment::kMin) return HighestOf<T>();
   }
-  return T{0};
+  return T(static_cast<WideOf<T>>(kind == Segment::kProd ? 1 : 0));
 }
 
 template <typename T>
 T SegmentCombine(Segment kind, T a, T b) {
-  switch (kind) {
-    case Segment::kSum:
-      return WrapAdd(a, b);
-    case Segment::kProd:
-      return WrapMul(a, b);
-    case Segment::kMax:
-      return std::max(a, b);
-    case Segment::kMin:
-      return std::min(a, b);
+  if (kind == Segment::kProd) return WrapMul(a, b);
+  if constexpr (!kIsComplex<T>) {
+    if (kind == Segment::kMax) return Widen(a) < Widen(b) ? b : a;
+    if (kind == Segment::kMin) return Widen(b) < Widen(a) ? b : a;
   }
-  return a;
+  return WrapAdd(a, b);
 }
 
 Status CheckSegments(const Tensor& data, const Tensor& ids, int64_t segments) {
@@ -428,7 +469,7 @@ Status RunSegment(KernelContext& c) {
   ASSIGN_OR_RETURN(Shape shape, Shape::FromDims(dims.span()));
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const int64_t inner = ProductOfDims(data.shape(), ids.rank(), data.rank());
-  return SwitchType<Status>(Numbers{}, data.dtype(), [&]<typename T>() {
+  return SwitchType<Status>(ScatterTypes{}, data.dtype(), [&]<typename T>() {
     T* to = out->flat<T>().data();
     const T* from = data.flat<T>().data();
     std::fill_n(to, out->num_elements(), SegmentInit<T>(kKind));
@@ -482,17 +523,20 @@ StatusOr<KernelFn> BindPlain(const BindContext&) {
 }
 
 std::vector<KernelDef> MakeTable() {
-  const std::vector<DType> numbers = Numbers::DTypes();
+  const std::vector<DType> numbers = AllNumbers::DTypes(), all = ScatterTypes::DTypes();
   return MakeKernels({
       {"Gather", BindGather},
       {"GatherV2", BindGather},
       {"GatherNd", BindPlain<RunGatherNd>},
       {"ScatterNd", BindPlain<RunScatterNd>},
       {"TensorScatterUpdate", BindTensorScatter, {}, "T", {{0, 0}}},
-      {"TensorScatterAdd", BindTensorScatter, NumberTypes(), "T", {{0, 0}}},
-      {"TensorScatterSub", BindTensorScatter, NumberTypes(), "T", {{0, 0}}},
-      {"UnsortedSegmentSum", BindPlain<RunSegment<Segment::kSum>>, numbers},
-      {"UnsortedSegmentProd", BindPlain<RunSegment<Segment::kProd>>, numbers},
+      {"TensorScatterAdd", BindTensorScatter, all, "T", {{0, 0}}},
+      {"TensorScatterMax", BindTensorScatter, numbers, "T", {{0, 0}}},
+      {"TensorScatterMin", BindTensorScatter, numbers, "T", {{0, 0}}},
+      {"TensorScatterSub", BindTensorScatter, all, "T", {{0, 0}}},
+      {"ScatterNdNonAliasingAdd", BindTensorScatter, all, "T", {{0, 0}}},
+      {"UnsortedSegmentSum", BindPlain<RunSegment<Segment::kSum>>, all},
+      {"UnsortedSegmentProd", BindPlain<RunSegment<Segment::kProd>>, all},
       {"UnsortedSegmentMax", BindPlain<RunSegment<Segment::kMax>>, numbers},
       {"UnsortedSegmentMin", BindPlain<RunSegment<Segment::kMin>>, numbers},
       {"OneHot", BindOneHot},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "kernels/kernel.h"
 
@@ -15,9 +16,14 @@ namespace slipway::kernels {
 Status Gather(KernelContext& c, const Tensor& params, const Tensor& indices, int64_t axis,
               int64_t batch_dims);
 
-enum class ScatterOp : uint8_t { kUpdate, kAdd, kSub };
+enum class ScatterOp : uint8_t { kUpdate, kAdd, kSub, kMul, kDiv, kMax, kMin };
+// By the end of an op's name: "ResourceScatterMax", "TensorScatterAdd".
+ScatterOp ScatterOpOf(std::string_view op);
 
 // target[indices[i], …] op= updates[i, …], for indices of any rank; updates may be a scalar.
 Status ScatterRows(ScatterOp op, const Tensor& indices, const Tensor& updates, Tensor& target);
+
+// target[indices[i]] op= updates[i], where the last dimension of indices names a place.
+Status ScatterPlaces(ScatterOp op, const Tensor& indices, const Tensor& updates, Tensor& target);
 
 }  // namespace slipway::kernels

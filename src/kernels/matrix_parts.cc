@@ -342,10 +342,6 @@ StatusOr<KernelFn> BindPlain(const BindContext&) {
 
 std::vector<KernelDef> MakeTable() {
   return MakeKernels({
-      {"BatchMatrixBandPart", BindPlain<RunMatrixBandPart>},
-      {"BatchMatrixDiag", BindMatrixDiag},
-      {"BatchMatrixDiagPart", BindMatrixDiagPart},
-      {"BatchMatrixSetDiag", BindMatrixSetDiag, {}, "T", {{0, 0}}},
       {"Diag", BindPlain<RunDiag>},
       {"DiagPart", BindPlain<RunDiagPart>},
       {"MatrixBandPart", BindPlain<RunMatrixBandPart>, {}, "T", {{0, 0}}},

@@ -2,8 +2,6 @@
 //
 // Random numbers from Philox, bit for bit those of TensorFlow: stateless from a seed or from key
 // and counter, and stateful from a generator that lives with the model.
-#include "base/random.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,29 +12,12 @@
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
+#include "kernels/random_sources.h"
 #include "kernels/strided_copy.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
 namespace {
-
-// Words one at a time.
-class WordStream {
- public:
-  explicit WordStream(Philox generator) : generator_(generator) {}
-  uint32_t Next() {
-    if (at_ == 4) {
-      block_ = generator_.Next();
-      at_ = 0;
-    }
-    return block_[at_++];
-  }
-
- private:
-  Philox generator_;
-  Philox::Block block_{};
-  size_t at_ = 4;
-};
 
 void BoxMuller(uint32_t a, uint32_t b, float* f0, float* f1) {
   const float u1 = std::max(UniformFloat(a), 1.0e-7f);
@@ -137,9 +118,6 @@ void FillGroups(ThreadPool& pool, Philox generator, int64_t skip, T* out, int64_
 
 enum class Kind : uint8_t { kUniform, kNormal, kTruncated };
 
-// Words that TensorFlow keeps for one value whose number of draws is not known before.
-constexpr int64_t kReservedPerValue = 256;
-
 template <typename T>
 void FillFloats(Kind kind, ThreadPool& pool, Philox generator, Tensor* out) {
   T* to = out->flat<T>().data();
@@ -209,7 +187,8 @@ Status FillRandomInts(KernelContext& c, Philox generator, int min_input, Tensor*
   });
 }
 
-// Key and counter from a seed of two numbers, scrambled so that any two seeds differ everywhere.
+}  // namespace
+
 StatusOr<Philox> FromSeed(const Tensor& seed) {
   if (seed.rank() != 1 || seed.dim(0) != 2) {
     return InvalidArgumentError(StrCat("seed must have shape [2], not ", seed.shape().ToString()));
@@ -255,6 +234,8 @@ StatusOr<Philox> FromKeyCounter(const KernelContext& c, int first) {
                 Philox::Key{static_cast<uint32_t>(k), static_cast<uint32_t>(k >> 32)});
 }
 
+namespace {
+
 Kind KindOf(const std::string& op) {
   if (op.find("Truncated") != std::string::npos) return Kind::kTruncated;
   return op.find("Normal") != std::string::npos ? Kind::kNormal : Kind::kUniform;
@@ -297,23 +278,7 @@ Status RunGetAlg(KernelContext& c) {
   return OkStatus();
 }
 
-// A stateful op's generator, shared by all plans. Thread safe.
-class GeneratorResource : public Resource {
- public:
-  GeneratorResource(uint64_t seed, uint64_t seed2) : generator_(seed, seed2) {}
-  std::string DebugString() const override { return "random generator"; }
-  // A generator for the next `blocks` blocks, which nobody else gets.
-  Philox Reserve(int64_t blocks) {
-    std::lock_guard lock(mutex_);
-    const Philox mine = generator_;
-    generator_.Skip(static_cast<uint64_t>(blocks));
-    return mine;
-  }
-
- private:
-  std::mutex mutex_;
-  Philox generator_;
-};
+}  // namespace
 
 StatusOr<std::shared_ptr<GeneratorResource>> GeneratorOf(const BindContext& bind) {
   auto seed = static_cast<uint64_t>(IntAttr(*bind.node, "seed"));
@@ -327,6 +292,8 @@ StatusOr<std::shared_ptr<GeneratorResource>> GeneratorOf(const BindContext& bind
   if (bind.resources == nullptr) return make();
   return bind.resources->FindOrCreate<GeneratorResource>(name, make);
 }
+
+namespace {
 
 StatusOr<KernelFn> BindStateful(const BindContext& bind) {
   ASSIGN_OR_RETURN(auto generator, GeneratorOf(bind));
@@ -344,34 +311,40 @@ StatusOr<KernelFn> BindStateful(const BindContext& bind) {
   });
 }
 
+}  // namespace
+
+Status ShuffleRows(KernelContext& c, WordStream words) {
+  const Tensor& x = c.input(0);
+  const int64_t rows = x.rank() == 0 ? 1 : x.dim(0);
+  ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
+  if (x.num_elements() == 0) return OkStatus();
+  if (rows > std::numeric_limits<int32_t>::max()) {
+    return InvalidArgumentError(StrCat("Shuffle of ", rows, " rows"));
+  }
+  std::vector<int32_t> order(static_cast<size_t>(rows));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    std::swap(order[i], order[i + words.Next() % (order.size() - i)]);
+  }
+  const int64_t run = x.num_elements() / rows;
+  const int64_t bytes = run * static_cast<int64_t>(DTypeSize(x.dtype()));
+  for (int64_t i = 0; i < rows; ++i) {
+    CopyElements(x.dtype(),
+                 static_cast<const char*>(x.raw_data()) + order[static_cast<size_t>(i)] * bytes,
+                 static_cast<char*>(y->raw_data()) + i * bytes, run);
+  }
+  return OkStatus();
+}
+
+namespace {
+
 StatusOr<KernelFn> BindShuffle(const BindContext& bind) {
   ASSIGN_OR_RETURN(auto generator, GeneratorOf(bind));
   return KernelFn([generator](KernelContext& c) -> Status {
     const Tensor& x = c.input(0);
     const int64_t rows = x.rank() == 0 ? 1 : x.dim(0);
-    ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
-    if (x.num_elements() == 0) return OkStatus();
-    if (rows > std::numeric_limits<int32_t>::max()) {
-      return InvalidArgumentError(StrCat("RandomShuffle of ", rows, " rows"));
-    }
-    if (rows == 1) {
-      CopyElements(x.dtype(), x.raw_data(), y->raw_data(), x.num_elements());
-      return OkStatus();
-    }
-    WordStream words(generator->Reserve((rows + 3) / 4));
-    std::vector<int32_t> order(static_cast<size_t>(rows));
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
-    for (size_t i = 0; i + 1 < order.size(); ++i) {
-      std::swap(order[i], order[i + words.Next() % (order.size() - i)]);
-    }
-    const int64_t run = x.num_elements() / rows;
-    const int64_t bytes = run * static_cast<int64_t>(DTypeSize(x.dtype()));
-    for (int64_t i = 0; i < rows; ++i) {
-      CopyElements(x.dtype(),
-                   static_cast<const char*>(x.raw_data()) + order[static_cast<size_t>(i)] * bytes,
-                   static_cast<char*>(y->raw_data()) + i * bytes, run);
-    }
-    return OkStatus();
+    const bool moves = rows > 1 && x.num_elements() > 0;
+    return ShuffleRows(c, WordStream(generator->Reserve(moves ? (rows + 3) / 4 : 0)));
   });
 }
 

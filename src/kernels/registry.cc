@@ -14,14 +14,39 @@ using Registry = std::unordered_multimap<std::string, const KernelDef*>;
 const Registry& AllByOp() {
   static const Registry registry = [] {
     Registry by_op;
-    for (std::span<const KernelDef> family :
-         {ActivationKernels(), BinaryKernels(),      CastKernels(),          CompareKernels(),
-          ComplexKernels(),    ConcatSplitKernels(), ControlKernels(),       CountingKernels(),
-          EinsumKernels(),     FftKernels(),         GatherScatterKernels(), MatMulKernels(),
-          MatrixPartKernels(), OptimizerKernels(),   PadKernels(),           RandomKernels(),
-          ReduceKernels(),     SaveRestoreKernels(), ScanKernels(),          ShapeKernels(),
-          SliceKernels(),      SoftmaxKernels(),     SpecialKernels(),       StringKernels(),
-          UnaryKernels(),      VariableKernels()}) {
+    for (std::span<const KernelDef> family : {ActivationKernels(),
+                                              BinaryKernels(),
+                                              CastKernels(),
+                                              CompareKernels(),
+                                              ComplexKernels(),
+                                              ConcatSplitKernels(),
+                                              ControlKernels(),
+                                              CountingKernels(),
+                                              EinsumKernels(),
+                                              FftKernels(),
+                                              GatherScatterKernels(),
+                                              LinalgSolveKernels(),
+                                              LinalgSpectralKernels(),
+                                              MatMulKernels(),
+                                              MatrixPartKernels(),
+                                              OptimizerKernels(),
+                                              PadKernels(),
+                                              PartitionKernels(),
+                                              RandomKernels(),
+                                              ReduceKernels(),
+                                              SaveRestoreKernels(),
+                                              ScanKernels(),
+                                              SegmentKernels(),
+                                              SetKernels(),
+                                              ShapeKernels(),
+                                              SliceKernels(),
+                                              SoftmaxKernels(),
+                                              SparseKernels(),
+                                              SparseMathKernels(),
+                                              SpecialKernels(),
+                                              StringKernels(),
+                                              UnaryKernels(),
+                                              VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }
     return by_op;

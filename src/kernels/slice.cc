@@ -9,6 +9,7 @@
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
 #include "kernels/strided_copy.h"
+#include "kernels/variable_access.h"
 
 namespace slipway::kernels {
 namespace {
@@ -279,11 +280,57 @@ StatusOr<KernelFn> BindStridedSliceGrad(const BindContext& bind) {
   });
 }
 
+// target[slice] = value, which has the shape of the slice.
+Status AssignSlice(KernelContext& c, const SliceMasks& masks, Tensor& target) {
+  const Tensor& value = c.input(4);
+  if (value.dtype() != target.dtype()) {
+    return InvalidArgumentError(StrCat("A value of ", DTypeName(value.dtype()),
+                                       " does not fit a target of ", DTypeName(target.dtype())));
+  }
+  ASSIGN_OR_RETURN(SparseSpec sparse, ReadSparse(c, masks));
+  ASSIGN_OR_RETURN(SliceSpec spec, ResolveSlice(target.shape(), sparse));
+  if (spec.output.num_elements() == 0 && value.num_elements() == 0) return OkStatus();
+  const bool scalar = value.rank() == 0 && spec.output.num_elements() == 1;
+  if (!(value.shape() == spec.output) && !scalar) {
+    return InvalidArgumentError(StrCat("Expected value shape to be ", spec.output.ToString(),
+                                       ", got ", value.shape().ToString(),
+                                       " that must match the slice"));
+  }
+  const Window window = WindowOf(target.shape(), spec);
+  auto* to = static_cast<char*>(target.raw_data()) +
+             window.offset * static_cast<int64_t>(DTypeSize(target.dtype()));
+  StridedCopy(value.dtype(), spec.size.span(), value.raw_data(), DenseStrides(spec).span(), to,
+              window.strides.span(), &c.intra_op());
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindResourceStridedSliceAssign(const BindContext& bind) {
+  const SliceMasks masks = MasksOf(*bind.node);
+  return KernelFn([masks](KernelContext& c) -> Status {
+    ASSIGN_OR_RETURN(Variable * variable, InputVariable(c, 0));
+    return variable->UpdateWith([&](Tensor& value) { return AssignSlice(c, masks, value); });
+  });
+}
+
+StatusOr<KernelFn> BindTensorStridedSliceUpdate(const BindContext& bind) {
+  const SliceMasks masks = MasksOf(*bind.node);
+  return KernelFn([masks](KernelContext& c) -> Status {
+    const Tensor& x = c.input(0);
+    ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
+    if (y->raw_data() != x.raw_data()) {
+      CopyElements(x.dtype(), x.raw_data(), y->raw_data(), x.num_elements());
+    }
+    return AssignSlice(c, masks, *y);
+  });
+}
+
 std::vector<KernelDef> MakeTable() {
   return MakeKernels({
+      {"ResourceStridedSliceAssign", BindResourceStridedSliceAssign},
       {"Slice", [](const BindContext&) -> StatusOr<KernelFn> { return KernelFn(RunSlice); }},
       {"StridedSlice", BindStridedSlice},
       {"StridedSliceGrad", BindStridedSliceGrad},
+      {"TensorStridedSliceUpdate", BindTensorStridedSliceUpdate, {}, "T", {{0, 0}}},
   });
 }
 

@@ -137,11 +137,27 @@ StatusOr<KernelFn> BindResourceGather(const BindContext& c) {
 }
 
 StatusOr<KernelFn> BindResourceScatter(const BindContext& c) {
-  const ScatterOp op = c.node->op() == "ResourceScatterAdd" ? ScatterOp::kAdd : ScatterOp::kUpdate;
+  const ScatterOp op = ScatterOpOf(c.node->op());
   return KernelFn([op](KernelContext& ctx) -> Status {
     ASSIGN_OR_RETURN(Variable * variable, InputVariable(ctx, 0));
     return variable->UpdateWith(
         [&](Tensor& value) { return ScatterRows(op, ctx.input(1), ctx.input(2), value); });
+  });
+}
+
+StatusOr<KernelFn> BindResourceScatterNd(const BindContext& c) {
+  const ScatterOp op = ScatterOpOf(c.node->op());
+  return KernelFn([op](KernelContext& ctx) -> Status {
+    ASSIGN_OR_RETURN(Variable * variable, InputVariable(ctx, 0));
+    const Tensor& updates = ctx.input(2);
+    return variable->UpdateWith([&](Tensor& value) -> Status {
+      if (value.dtype() != updates.dtype()) {
+        return InvalidArgumentError(StrCat("Variable ", variable->name(), " is of ",
+                                           DTypeName(value.dtype()), ", the updates are of ",
+                                           DTypeName(updates.dtype())));
+      }
+      return ScatterPlaces(op, ctx.input(1), updates, value);
+    });
   });
 }
 
@@ -153,6 +169,7 @@ StatusOr<KernelFn> BindPlain(const BindContext&) {
 }
 
 std::vector<KernelDef> MakeTable() {
+  const std::vector<DType> numbers = WithComplex(NumberTypes());
   return MakeKernels({
       {"VarHandleOp", BindVarHandle},
       {"ReadVariableOp", BindRead},
@@ -164,7 +181,17 @@ std::vector<KernelDef> MakeTable() {
       {"DestroyResourceOp", BindDestroy},
       {"DisableCopyOnRead", BindPlain<RunNothing>},
       {"ResourceGather", BindResourceGather},
-      {"ResourceScatterAdd", BindResourceScatter, NumberTypes(), "dtype"},
+      {"ResourceScatterAdd", BindResourceScatter, numbers, "dtype"},
+      {"ResourceScatterDiv", BindResourceScatter, numbers, "dtype"},
+      {"ResourceScatterMax", BindResourceScatter, NumberTypes(), "dtype"},
+      {"ResourceScatterMin", BindResourceScatter, NumberTypes(), "dtype"},
+      {"ResourceScatterMul", BindResourceScatter, numbers, "dtype"},
+      {"ResourceScatterNdAdd", BindResourceScatterNd, numbers},
+      {"ResourceScatterNdMax", BindResourceScatterNd, NumberTypes()},
+      {"ResourceScatterNdMin", BindResourceScatterNd, NumberTypes()},
+      {"ResourceScatterNdSub", BindResourceScatterNd, numbers},
+      {"ResourceScatterNdUpdate", BindResourceScatterNd},
+      {"ResourceScatterSub", BindResourceScatter, numbers, "dtype"},
       {"ResourceScatterUpdate", BindResourceScatter},
   });
 }

@@ -22,7 +22,6 @@ def signal(c):
         c.add("IRFFT2D", [complexes(2, 4, 3, dtype=dtype), i32(4, 5)], types, note=name, **tolerance)
         c.add("IRFFT3D", [complexes(2, 3, 4, 4, dtype=dtype), i32(3, 4, 6)], types, note=name, **tolerance)
     c.add("FFT", [complexes(0, 3)], note="empty")
-    c.add("RFFT", [floats(2, 4), i32(0)], note="zero")
     c.add("FFT", [np.complex64(1)], note="rank", error="")
     c.add("FFT2D", [complexes(3)], note="rank", error="")
     c.add("RFFT", [floats(4), i32(8)], note="short", error="must have length of at least 8 but got: 4")

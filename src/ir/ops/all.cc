@@ -5,9 +5,9 @@ namespace slipway::ir {
 
 std::span<const std::span<const OpSchemaText>> AllOpFamilies() {
   static const std::span<const OpSchemaText> families[] = {
-      ElementwiseOps(), MatMulOps(),  MatrixOps(),  NnOps(),     ReductionOps(),
-      ArrayOps(),       SlicingOps(), GatherOps(),  RandomOps(), ResourceOps(),
-      IoOps(),          SignalOps(),  SpecialOps(), StringOps(), ControlOps()};
+      ElementwiseOps(), MatMulOps(),  MatrixOps(),   NnOps(),     ReductionOps(), ArrayOps(),
+      SlicingOps(),     GatherOps(),  IndexingOps(), RandomOps(), ResourceOps(),  IoOps(),
+      SignalOps(),      SpecialOps(), SparseOps(),   StringOps(), ControlOps()};
   return families;
 }
 

@@ -18,11 +18,13 @@ std::span<const OpSchemaText> ReductionOps();
 std::span<const OpSchemaText> ArrayOps();
 std::span<const OpSchemaText> SlicingOps();
 std::span<const OpSchemaText> GatherOps();
+std::span<const OpSchemaText> IndexingOps();
 std::span<const OpSchemaText> RandomOps();
 std::span<const OpSchemaText> ResourceOps();
 std::span<const OpSchemaText> IoOps();
 std::span<const OpSchemaText> SignalOps();
 std::span<const OpSchemaText> SpecialOps();
+std::span<const OpSchemaText> SparseOps();
 std::span<const OpSchemaText> StringOps();
 std::span<const OpSchemaText> ControlOps();
 

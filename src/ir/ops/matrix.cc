@@ -174,13 +174,6 @@ Status EigShape(ShapeContext& c) {
   return OkStatus();
 }
 
-Status SelfAdjointEigV1Shape(ShapeContext& c) {
-  RETURN_IF_ERROR(MatrixInput(c));
-  const int64_t n = FromEnd(c.input(0), 1);
-  c.set_output(0, BatchAnd(c, {DimAdd(n, 1), n}));
-  return OkStatus();
-}
-
 Status LuShape(ShapeContext& c) {
   RETURN_IF_ERROR(SquareMatrixShape(c));
   c.set_output(1, BatchAnd(c, {FromEnd(c.input(0), 1)}));
@@ -294,11 +287,6 @@ Status DiagPartShape(ShapeContext& c) {
 
 // clang-format off
 constexpr OpSchemaText kOps[] = {
-    {"BatchMatrixBandPart", "input: T, num_lower: int64, num_upper: int64", "band: T",
-     "T: type", kPure, SameMatrixShape},
-    {"BatchMatrixDiag", "diagonal: T", "output: T", "T: type", kPure, MatrixDiagShape},
-    {"BatchMatrixDiagPart", "input: T", "diagonal: T", "T: type", kPure, MatrixDiagPartShape},
-    {"BatchMatrixSetDiag", "input: T, diagonal: T", "output: T", "T: type", kPure, SameMatrixShape},
     {"Cholesky", "input: T", "output: T",
      "T: {complex128, complex64, float16, float32, float64}", kPure, SquareMatrixShape},
     {"Diag", "diagonal: T", "output: T",
@@ -357,8 +345,6 @@ constexpr OpSchemaText kOps[] = {
     {"Qr", "input: T", "q: T, r: T",
      "full_matrices: bool = false, T: {complex128, complex64, float16, float32, float64}",
      kPure, QrShape},
-    {"SelfAdjointEig", "input: T", "output: T", "T: {float16, float32, float64}",
-     kPure, SelfAdjointEigV1Shape},
     {"SelfAdjointEigV2", "input: T", "e: T, v: T",
      "compute_v: bool = true, T: {complex128, complex64, float16, float32, float64}",
      kPure, EigShape},

@@ -36,12 +36,6 @@ Status RealFftShape(ShapeContext& c) {
   return OkStatus();
 }
 
-Status ChosenAxesShape(ShapeContext& c) {
-  const PartialShape& in = c.input(0);
-  if (in.has_rank()) c.set_output(0, PartialShape::UnknownOfRank(in.rank()));
-  return OkStatus();
-}
-
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"FFT", "input: Tcomplex", "output: Tcomplex",
@@ -50,16 +44,12 @@ constexpr OpSchemaText kOps[] = {
      "Tcomplex: {complex128, complex64} = complex64", kPure, FftShape<2>},
     {"FFT3D", "input: Tcomplex", "output: Tcomplex",
      "Tcomplex: {complex128, complex64} = complex64", kPure, FftShape<3>},
-    {"FFTND", "input: Tcomplex, fft_length: int32, axes: int32", "output: Tcomplex",
-     "Tcomplex: {complex128, complex64} = complex64", kPure, ChosenAxesShape},
     {"IFFT", "input: Tcomplex", "output: Tcomplex",
      "Tcomplex: {complex128, complex64} = complex64", kPure, FftShape<1>},
     {"IFFT2D", "input: Tcomplex", "output: Tcomplex",
      "Tcomplex: {complex128, complex64} = complex64", kPure, FftShape<2>},
     {"IFFT3D", "input: Tcomplex", "output: Tcomplex",
      "Tcomplex: {complex128, complex64} = complex64", kPure, FftShape<3>},
-    {"IFFTND", "input: Tcomplex, fft_length: int32, axes: int32", "output: Tcomplex",
-     "Tcomplex: {complex128, complex64} = complex64", kPure, ChosenAxesShape},
     {"IRFFT", "input: Tcomplex, fft_length: int32", "output: Treal",
      "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
      kPure, RealFftShape<1, false>},
@@ -69,9 +59,6 @@ constexpr OpSchemaText kOps[] = {
     {"IRFFT3D", "input: Tcomplex, fft_length: int32", "output: Treal",
      "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
      kPure, RealFftShape<3, false>},
-    {"IRFFTND", "input: Tcomplex, fft_length: int32, axes: int32", "output: Treal",
-     "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
-     kPure, ChosenAxesShape},
     {"RFFT", "input: Treal, fft_length: int32", "output: Tcomplex",
      "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
      kPure, RealFftShape<1, true>},
@@ -81,9 +68,6 @@ constexpr OpSchemaText kOps[] = {
     {"RFFT3D", "input: Treal, fft_length: int32", "output: Tcomplex",
      "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
      kPure, RealFftShape<3, true>},
-    {"RFFTND", "input: Treal, fft_length: int32, axes: int32", "output: Tcomplex",
-     "Treal: {float32, float64} = float32, Tcomplex: {complex128, complex64} = complex64",
-     kPure, ChosenAxesShape},
 };
 // clang-format on
 

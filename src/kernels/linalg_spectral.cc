@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eigenvalues, in the order and with the signs that Eigen gives them, as TensorFlow does.
+#include <eigen3/Eigen/Eigenvalues>
+
+#include "kernels/attrs.h"
+#include "kernels/checks.h"
+#include "kernels/families.h"
+#include "kernels/linalg.h"
+#include "kernels/types.h"
+
+namespace slipway::kernels {
+namespace {
+
+template <typename W>
+using Dense = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
+template <typename W>
+using RowMajor = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Matrix `index` of a batch.
+template <typename W>
+RowMajor<W> Take(const Tensor& t, const MatrixBatch& batch, int64_t index) {
+  RowMajor<W> m(batch.rows, batch.cols);
+  LoadNumbers<W>(t, index * batch.rows * batch.cols, batch.rows * batch.cols, m.data());
+  return m;
+}
+template <typename W, typename Expression>
+void Put(const Expression& m, Tensor* t, int64_t index) {
+  const RowMajor<W> dense = m;
+  StoreNumbers<W>(dense.data(), dense.size(), t, index * dense.size());
+}
+
+Status CheckFinite(bool finite) {
+  return finite ? OkStatus() : InvalidArgumentError("Input is not valid: it holds NaN or infinity");
+}
+
+template <typename W>
+Status RunSelfAdjoint(KernelContext& c, bool vectors) {
+  const Tensor& x = c.input(0);
+  ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
+  const int64_t n = batch.rows;
+  ASSIGN_OR_RETURN(Tensor * e, c.AllocateOutput(0, BatchShape(x, 2, {n})));
+  ASSIGN_OR_RETURN(Tensor * v, c.AllocateOutput(1, vectors ? x.shape() : Shape({0})));
+  for (int64_t i = 0; i < batch.count && n > 0; ++i) {
+    const Dense<W> m = Take<W>(x, batch, i);
+    RETURN_IF_ERROR(CheckFinite(m.allFinite()));
+    const Eigen::SelfAdjointEigenSolver<Dense<W>> solved(
+        m, vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+    if (solved.info() != Eigen::Success) {
+      return InvalidArgumentError(
+          "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+    }
+    Put<W>(solved.eigenvalues().template cast<W>(), e, i);
+    if (vectors) Put<W>(solved.eigenvectors(), v, i);
+  }
+  return OkStatus();
+}
+
+// The eigenvalues of any square matrix are complex, whatever it holds.
+Status RunEig(KernelContext& c, bool vectors) {
+  const Tensor& x = c.input(0);
+  ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
+  const int64_t n = batch.rows;
+  ASSIGN_OR_RETURN(Tensor * e, c.AllocateOutput(0, BatchShape(x, 2, {n})));
+  ASSIGN_OR_RETURN(Tensor * v, c.AllocateOutput(1, vectors ? x.shape() : Shape({0})));
+  for (int64_t i = 0; i < batch.count && n > 0; ++i) {
+    const Dense<Complex128> m = Take<Complex128>(x, batch, i);
+    RETURN_IF_ERROR(CheckFinite(m.allFinite()));
+    const Eigen::ComplexEigenSolver<Dense<Complex128>> solved(m, vectors);
+    if (solved.info() != Eigen::Success) {
+      return InvalidArgumentError(
+          "Eigen decomposition was not successful. The input might not be valid.");
+    }
+    Put<Complex128>(solved.eigenvalues(), e, i);
+    if (vectors) Put<Complex128>(solved.eigenvectors(), v, i);
+  }
+  return OkStatus();
+}
+
+StatusOr<KernelFn> BindSelfAdjoint(const BindContext& bind) {
+  const DType dtype = bind.input_dtype(0);
+  const bool vectors = BoolAttr(*bind.node, "compute_v", true);
+  return KernelFn([=](KernelContext& c) {
+    return WithPrecision(dtype, [&]<typename W>() { return RunSelfAdjoint<W>(c, vectors); });
+  });
+}
+StatusOr<KernelFn> BindEig(const BindContext& bind) {
+  const bool vectors = BoolAttr(*bind.node, "compute_v", true);
+  return KernelFn([=](KernelContext& c) { return RunEig(c, vectors); });
+}
+std::vector<KernelDef> MakeTable() {
+  const std::vector<DType> types = WithComplex(Reals::DTypes());
+  return MakeKernels({
+      {"Eig", BindEig, types, "T", {}, {}, true},
+      {"SelfAdjointEigV2", BindSelfAdjoint, types, "T", {}, {}, true},
+  });
+}
+
+}  // namespace
+
+std::span<const KernelDef> LinalgSpectralKernels() {
+  static const std::vector<KernelDef> table = MakeTable();
+  return table;
+}
+
+}  // namespace slipway::kernels
