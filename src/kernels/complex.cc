@@ -7,7 +7,7 @@
 
 #include "kernels/checks.h"
 #include "kernels/elementwise.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/strided_copy.h"
 #include "kernels/types.h"
 

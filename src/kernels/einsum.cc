@@ -9,7 +9,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/matrix_product.h"
 #include "kernels/strided_copy.h"
 #include "kernels/types.h"

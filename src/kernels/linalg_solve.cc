@@ -10,7 +10,7 @@
 #include "kernels/attrs.h"
 #include "kernels/broadcast.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/linalg.h"
 #include "kernels/types.h"
 

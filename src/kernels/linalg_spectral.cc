@@ -5,7 +5,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/linalg.h"
 #include "kernels/types.h"
 

@@ -8,7 +8,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/linalg.h"
 #include "kernels/types.h"
 
@@ -159,7 +159,8 @@ template <typename W>
 StatusOr<std::vector<W>> Take(const Tensor& t, const MatrixBatch& batch, int64_t index) {
   std::vector<W> x(static_cast<size_t>(batch.rows * batch.cols));
   LoadNumbers<W>(t, index * batch.rows * batch.cols, batch.rows * batch.cols, x.data());
-  const bool finite = std::all_of(x.begin(), x.end(), [](W v) { return std::isfinite(std::abs(v)); });
+  const bool finite =
+      std::all_of(x.begin(), x.end(), [](W v) { return std::isfinite(std::abs(v)); });
   if (!finite) return InvalidArgumentError("Input is not valid: it holds NaN or infinity");
   return x;
 }

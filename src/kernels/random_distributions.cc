@@ -11,7 +11,7 @@
 #include "kernels/attrs.h"
 #include "kernels/broadcast.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/random_sources.h"
 #include "kernels/types.h"
 #include "kernels/variable_access.h"
@@ -106,9 +106,9 @@ double DrawPoisson(double rate, double most, PairedDraws& draws) {
 
 // What Stirling's formula leaves of log(k!).
 double StirlingRest(double k) {
-  constexpr double kSmall[] = {0.0810614667953272, 0.0413406959554092, 0.0276779256849983,
+  constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
                                0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
-                               0.0118967099458917, 0.0104112652619720, 0.00925546218271273,
+                               0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
                                0.00833056343336287};
   if (k <= 9) return kSmall[static_cast<size_t>(std::max(k, 0.0))];
   const double square = (k + 1) * (k + 1);
@@ -215,9 +215,9 @@ Status CheckEnd(const Shape& shape, const Shape& end) {
     fits = shape.dim(shape.rank() - end.rank() + d) == end.dim(d);
   }
   return fits ? OkStatus()
-              : InvalidArgumentError(StrCat("Shape passed in must end with broadcasted shape: ",
-                                            shape.ToString(), " does not end with ",
-                                            end.ToString()));
+              : InvalidArgumentError(
+                    StrCat("Shape passed in must end with broadcasted shape: ", shape.ToString(),
+                           " does not end with ", end.ToString()));
 }
 
 double Drawn(bool poisson, double parameter, double most, PairedDraws& draws) {
@@ -384,9 +384,10 @@ Status RunReadAndSkip(KernelContext& c) {
   ASSIGN_OR_RETURN(Tensor * old, c.AllocateOutput(0, Shape({3})));
   return variable->UpdateWith([&](Tensor& state) -> Status {
     if (state.dtype() != DType::kInt64 || state.rank() != 1 || state.dim(0) < 3) {
-      return InvalidArgumentError(StrCat("The state of the generator must be an int64 vector of at "
-                                         "least 3 elements, not ",
-                                         state.ToString()));
+      return InvalidArgumentError(
+          StrCat("The state of the generator must be an int64 vector of at "
+                 "least 3 elements, not ",
+                 state.ToString()));
     }
     std::copy_n(state.flat<int64_t>().begin(), 3, old->flat<int64_t>().begin());
     auto* words = reinterpret_cast<uint64_t*>(state.flat<int64_t>().data());

@@ -9,7 +9,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/gemm.h"
 #include "kernels/sparse.h"
 #include "kernels/strided_copy.h"

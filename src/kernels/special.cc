@@ -6,7 +6,7 @@
 
 #include "kernels/checks.h"
 #include "kernels/elementwise.h"
-#include "kernels/families.h"
+#include "kernels/kernel_table.h"
 #include "kernels/special_functions.h"
 #include "kernels/types.h"
 

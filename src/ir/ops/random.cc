@@ -46,6 +46,29 @@ Status KeyCounterAlgShape(ShapeContext& c) {
   return OkStatus();
 }
 
+// The shape that input 0 gives, and behind it that of the parameter.
+Status ParameterisedShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape shape, ShapeFromInput(c, 0));
+  if (!shape.has_rank() || !c.input(1).has_rank()) return OkStatus();
+  Dims dims = shape.dims();
+  Append(&dims, c.input(1), 0, c.input(1).rank());
+  c.set_output(0, PartialShape(std::move(dims)));
+  return OkStatus();
+}
+
+Status MultinomialShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(const PartialShape logits, c.InputOfRank(0, 2));
+  RETURN_IF_ERROR(CheckScalar(c, 1));
+  const int64_t samples = ConstInteger(c, 1).value_or(-1);
+  c.set_output(0, {logits.dim(0), samples < 0 ? -1 : samples});
+  return OkStatus();
+}
+
+Status ReadAndSkipShape(ShapeContext& c) {
+  c.set_output(0, {3});
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"StatelessRandomUniform", "shape: T, seed: Tseed", "output: dtype",
@@ -97,6 +120,37 @@ constexpr OpSchemaText kOps[] = {
      "seed: int = 0, seed2: int = 0, Tout: index, T: index", kRandom, RandomShape},
     {"RandomShuffle", "value: T", "output: T",
      "seed: int = 0, seed2: int = 0, T: type", kRandom, UnchangedShape},
+    {"Multinomial", "logits: T, num_samples: int32", "output: output_dtype",
+     "seed: int = 0, seed2: int = 0, T: realnumeric, output_dtype: index = int64",
+     kRandom, MultinomialShape},
+    {"RandomGamma", "shape: S, alpha: T", "output: T",
+     "seed: int = 0, seed2: int = 0, S: index, T: {float16, float32, float64}",
+     kRandom, ParameterisedShape},
+    {"RandomPoisson", "shape: S, rate: dtype", "output: dtype",
+     "seed: int = 0, seed2: int = 0, S: index, dtype: {float16, float32, float64}",
+     kRandom, ParameterisedShape},
+    {"RandomPoissonV2", "shape: S, rate: R", "output: dtype",
+     "seed: int = 0, seed2: int = 0, S: index, R: {float16, float32, float64, int32, int64} ="
+     " float64, dtype: {float16, float32, float64, int32, int64} = int64",
+     kRandom, ParameterisedShape},
+    {"RngReadAndSkip", "resource: resource, alg: int32, delta: uint64", "value: int64",
+     "", kWritesResource, ReadAndSkipShape},
+    {"StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed", "output: output_dtype",
+     "T: realnumeric, Tseed: index = int64, output_dtype: index = int64", kPure, MultinomialShape},
+    {"StatelessRandomBinomial", "shape: S, seed: Tseed, counts: T, probs: T", "output: dtype",
+     "S: index, Tseed: index = int64, T: {float16, float32, float64, int32, int64} = float64,"
+     " dtype: {float16, float32, float64, int32, int64} = int64", kPure, StatelessShape},
+    {"StatelessRandomGammaV2", "shape: T, seed: Tseed, alpha: dtype", "output: dtype",
+     "dtype: {float16, float32, float64}, T: index, Tseed: index = int64", kPure, StatelessShape},
+    {"StatelessRandomGammaV3",
+     "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype",
+     "output: dtype",
+     "dtype: {float16, float32, float64}, shape_dtype: index = int32", kPure, StatelessV2Shape},
+    {"StatelessRandomPoisson", "shape: T, seed: Tseed, lam: Rtype", "output: dtype",
+     "Rtype: {float16, float32, float64, int32, int64}, dtype: {float16, float32, float64,"
+     " int32, int64}, T: index, Tseed: index = int64", kPure, StatelessShape},
+    {"StatelessShuffle", "value: T, key: uint64, counter: uint64, alg: int32", "output: T",
+     "T: type", kPure, UnchangedShape},
 };
 // clang-format on
 
