@@ -18,6 +18,7 @@ std::span<const KernelDef> ComplexKernels();
 std::span<const KernelDef> ConcatSplitKernels();
 std::span<const KernelDef> ControlKernels();
 std::span<const KernelDef> CountingKernels();
+std::span<const KernelDef> CtcKernels();
 std::span<const KernelDef> EinsumKernels();
 std::span<const KernelDef> FftKernels();
 std::span<const KernelDef> GatherScatterKernels();

@@ -52,12 +52,15 @@ class PairedDraws {
   size_t uniforms_ = 0, normals_ = 0;
 };
 
+// Rejection ends here where parameters leave nothing to accept.
+constexpr int kMostTries = 10000;
+
 // Marsaglia and Tsang's method (2000).
 double DrawGamma(double alpha, PairedDraws& draws) {
   if (alpha == 1) return -std::log1p(-draws.Uniform());
   const bool small = alpha < 1;
   const double d = alpha + (small ? 2.0 / 3 : -1.0 / 3), c = 1.0 / 3 / std::sqrt(d);
-  if (std::isnan(alpha)) return alpha;
+  if (!(d > 0)) return std::numeric_limits<double>::quiet_NaN();
   for (;;) {
     const double x = draws.Normal();
     double v = 1 + c * x;
@@ -92,7 +95,7 @@ double DrawPoisson(double rate, double most, PairedDraws& draws) {
   const double log_rate = std::log(rate);
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
   const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
-  for (;;) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
     const double u = draws.Uniform() - 0.5, v = draws.Uniform();
     const double shifted = 0.5 - std::abs(u);
     const double k = std::floor((2 * a / shifted + b) * u + rate + 0.43);
@@ -102,6 +105,7 @@ double DrawPoisson(double rate, double most, PairedDraws& draws) {
     const double s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
     if (s <= -rate + k * log_rate - LogFactorial(k)) return k;
   }
+  return most;  // the type holds nothing near the rate
 }
 
 // What Stirling's formula leaves of log(k!).
@@ -128,7 +132,7 @@ double DrawBinomialHalf(double count, double p, PairedDraws& draws) {
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
   const double c = count * p + 0.5, v_r = 0.92 - 4.2 / b, r = p / (1 - p);
   const double alpha = (2.83 + 5.1 / b) * deviation, m = std::floor((count + 1) * p);
-  for (;;) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
     const double u = draws.Uniform() - 0.5;
     double v = draws.Uniform();
     const double us = 0.5 - std::abs(u), k = std::floor((2 * a / us + b) * u + c);
@@ -141,6 +145,7 @@ double DrawBinomialHalf(double count, double p, PairedDraws& draws) {
                          StirlingRest(count - m) - StirlingRest(k) - StirlingRest(count - k);
     if (v <= bound) return k;
   }
+  return m;  // counts beyond what doubles tell apart
 }
 
 double DrawBinomial(double count, double p, PairedDraws& draws) {
@@ -224,7 +229,7 @@ double Drawn(bool poisson, double parameter, double most, PairedDraws& draws) {
   return poisson ? DrawPoisson(parameter, most, draws) : DrawGamma(parameter, draws);
 }
 
-// RandomGamma, RandomPoisson(V2): shape + the parameters' shape.
+// RandomGamma, RandomPoissonV2: shape + the parameters' shape.
 StatusOr<KernelFn> BindStateful(const BindContext& bind) {
   ASSIGN_OR_RETURN(auto generator, GeneratorOf(bind));
   const bool poisson = bind.node->op() != "RandomGamma";
@@ -297,7 +302,7 @@ Status CheckLogits(const Tensor& logits, const Tensor& samples, int64_t* count) 
   }
   ASSIGN_OR_RETURN(*count, ReadInt(samples, "num_samples"));
   if (*count < 0) {
-    return InvalidArgumentError(StrCat("num_samples should be nonnegative, got ", *count));
+    return InvalidArgumentError(StrCat("num_samples should be non-negative, got ", *count));
   }
   if (logits.dim(1) <= 0 && logits.dim(0) > 0) {
     return InvalidArgumentError(StrCat("num_classes should be positive, got ", logits.dim(1)));
@@ -407,7 +412,6 @@ std::vector<KernelDef> MakeTable() {
   return MakeKernels({
       {"Multinomial", BindMultinomial, AllNumbers::DTypes()},
       {"RandomGamma", BindStateful, FloatTypes()},
-      {"RandomPoisson", BindStateful, FloatTypes(), "dtype"},
       {"RandomPoissonV2", BindStateful},
       {"RngReadAndSkip", BindPlain<RunReadAndSkip>},
       {"StatelessMultinomial", BindPlain<RunStatelessMultinomial>, AllNumbers::DTypes()},

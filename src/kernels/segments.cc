@@ -47,7 +47,9 @@ W Combine(Segment kind, W a, W b) {
 template <typename W>
 W Scaled(Segment kind, W total, int64_t count) {
   if constexpr (std::is_integral_v<W>) {
-    return kind == Segment::kMean ? static_cast<W>(total / static_cast<W>(count)) : total;
+    using Wide = std::conditional_t<std::is_signed_v<W>, int64_t, uint64_t>;
+    if (kind != Segment::kMean) return total;
+    return static_cast<W>(static_cast<Wide>(total) / static_cast<Wide>(count));
   } else {
     if (kind == Segment::kMean) return total / static_cast<W>(static_cast<float>(count));
     if (kind == Segment::kSqrtN) return total / W(std::sqrt(static_cast<float>(count)));

@@ -126,9 +126,6 @@ constexpr OpSchemaText kOps[] = {
     {"RandomGamma", "shape: S, alpha: T", "output: T",
      "seed: int = 0, seed2: int = 0, S: index, T: {float16, float32, float64}",
      kRandom, ParameterisedShape},
-    {"RandomPoisson", "shape: S, rate: dtype", "output: dtype",
-     "seed: int = 0, seed2: int = 0, S: index, dtype: {float16, float32, float64}",
-     kRandom, ParameterisedShape},
     {"RandomPoissonV2", "shape: S, rate: R", "output: dtype",
      "seed: int = 0, seed2: int = 0, S: index, R: {float16, float32, float64, int32, int64} ="
      " float64, dtype: {float16, float32, float64, int32, int64} = int64",

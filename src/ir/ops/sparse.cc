@@ -31,10 +31,10 @@ Status SparseResult(ShapeContext& c) {
 }
 
 Status ReorderShape(ShapeContext& c) {
-  ASSIGN_OR_RETURN(PartialShape indices, c.InputOfRank(0, 2));
-  ASSIGN_OR_RETURN(PartialShape values, c.InputOfRank(1, 1));
-  c.set_output(0, std::move(indices));
-  c.set_output(1, std::move(values));
+  RETURN_IF_ERROR(c.InputOfRank(0, 2).status());
+  RETURN_IF_ERROR(c.InputOfRank(1, 1).status());
+  c.set_output(0, c.input(0));
+  c.set_output(1, c.input(1));
   return OkStatus();
 }
 
@@ -49,13 +49,13 @@ Status ConcatShape(ShapeContext& c) {
 
 Status FillEmptyRowsShape(ShapeContext& c) {
   ASSIGN_OR_RETURN(const int64_t rank, RankFrom(c, 2));
-  ASSIGN_OR_RETURN(const PartialShape values, c.InputOfRank(1, 1));
+  RETURN_IF_ERROR(c.InputOfRank(1, 1).status());
   const std::optional<Dims> shape = ConstIntegers(c, 2);
   const int64_t rows = shape && !shape->empty() ? std::max<int64_t>(shape->front(), -1) : -1;
   c.set_output(0, {-1, rank});
   c.set_output(1, {-1});
   c.set_output(2, {rows});
-  c.set_output(3, {values.has_rank() ? values.dim(0) : -1});
+  c.set_output(3, {c.input(1).has_rank() ? c.input(1).dim(0) : -1});
   return OkStatus();
 }
 
