@@ -28,6 +28,7 @@ std::span<const KernelDef> LinalgSvdKernels();
 std::span<const KernelDef> MatMulKernels();
 std::span<const KernelDef> MatrixPartKernels();
 std::span<const KernelDef> OptimizerKernels();
+std::span<const KernelDef> OptimizersByRowKernels();
 std::span<const KernelDef> PadKernels();
 std::span<const KernelDef> PartitionKernels();
 std::span<const KernelDef> RandomKernels();
