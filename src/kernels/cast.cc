@@ -40,7 +40,7 @@ To Convert(From v) {
   } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
     return static_cast<To>(v);
   } else if constexpr (kIsComplex<From>) {
-    if constexpr (std::is_same_v<To, bool>) return v != From(0);
+    if constexpr (std::is_same_v<To, bool>) return v.real() != 0;  // as TensorFlow
     return Convert<To>(v.real());
   } else if constexpr (kIsComplex<To>) {
     return To(static_cast<typename To::value_type>(v));

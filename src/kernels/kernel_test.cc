@@ -39,10 +39,10 @@ StatusOr<std::vector<Tensor>> RunOp(const std::string& op, std::vector<Tensor> i
 
 TEST(Registry, NamesTheOpAndTheDtypesThatThereAre) {
   ir::Graph graph;
-  const Tensor inputs[] = {Tensor(DType::kComplex64, {2}), Tensor(DType::kComplex64, {2})};
-  const auto found = FindKernel(*NodeFor(&graph, "AddV2", inputs), "CPU");
+  const Tensor inputs[] = {Tensor(DType::kComplex64, {2})};
+  const auto found = FindKernel(*NodeFor(&graph, "Round", inputs), "CPU");
   ASSERT_EQ(found.status().code(), Code::kNotFound);
-  for (const char* part : {"AddV2", "complex64", "float32"}) {
+  for (const char* part : {"Round", "complex64", "float32"}) {
     EXPECT_NE(found.status().message().find(part), std::string_view::npos) << part;
   }
 }

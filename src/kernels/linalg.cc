@@ -2,6 +2,7 @@
 #include "kernels/linalg.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/checks.h"
 #include "kernels/strided_copy.h"
@@ -37,6 +38,12 @@ Shape BatchShape(const Tensor& t, int taken, std::initializer_list<int64_t> dims
   Shape shape(t.shape().dims().first(static_cast<size_t>(t.rank() - taken)));
   for (int64_t d : dims) shape.AddDim(d);
   return shape;
+}
+
+StatusOr<Tensor*> NoVectors(KernelContext& c, int i) {
+  ASSIGN_OR_RETURN(Tensor * none, c.AllocateOutput(i, Shape()));
+  std::memset(none->raw_data(), 0, none->byte_size());
+  return none;
 }
 
 template <typename W>

@@ -25,6 +25,9 @@ StatusOr<MatrixBatch> SquareMatricesOf(const Tensor& t, int input);
 // The batch dimensions of `t` (all but the last `taken`) and these.
 Shape BatchShape(const Tensor& t, int taken, std::initializer_list<int64_t> dims);
 
+// Output i where no vectors are wanted: a scalar, whose value TensorFlow leaves open.
+StatusOr<Tensor*> NoVectors(KernelContext& c, int i);
+
 // n elements from `offset` of a tensor as double or complex<double>, and back.
 // REQUIRES: W is complex if the tensor is.
 template <typename W>

@@ -40,7 +40,7 @@ Status RunSelfAdjoint(KernelContext& c, bool vectors) {
   ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
   const int64_t n = batch.rows;
   ASSIGN_OR_RETURN(Tensor * e, c.AllocateOutput(0, BatchShape(x, 2, {n})));
-  ASSIGN_OR_RETURN(Tensor * v, c.AllocateOutput(1, vectors ? x.shape() : Shape({0})));
+  ASSIGN_OR_RETURN(Tensor * v, vectors ? c.AllocateOutput(1, x.shape()) : NoVectors(c, 1));
   for (int64_t i = 0; i < batch.count && n > 0; ++i) {
     const Dense<W> m = Take<W>(x, batch, i);
     RETURN_IF_ERROR(CheckFinite(m.allFinite()));
@@ -56,17 +56,19 @@ Status RunSelfAdjoint(KernelContext& c, bool vectors) {
   return OkStatus();
 }
 
-// The eigenvalues of any square matrix are complex, whatever it holds.
+// The eigenvalues of any square matrix are complex, whatever it holds; a real one's have an order
+// of their own.
+template <typename W, typename Solver>
 Status RunEig(KernelContext& c, bool vectors) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
   const int64_t n = batch.rows;
   ASSIGN_OR_RETURN(Tensor * e, c.AllocateOutput(0, BatchShape(x, 2, {n})));
-  ASSIGN_OR_RETURN(Tensor * v, c.AllocateOutput(1, vectors ? x.shape() : Shape({0})));
+  ASSIGN_OR_RETURN(Tensor * v, vectors ? c.AllocateOutput(1, x.shape()) : NoVectors(c, 1));
   for (int64_t i = 0; i < batch.count && n > 0; ++i) {
-    const Dense<Complex128> m = Take<Complex128>(x, batch, i);
+    const Dense<W> m = Take<W>(x, batch, i);
     RETURN_IF_ERROR(CheckFinite(m.allFinite()));
-    const Eigen::ComplexEigenSolver<Dense<Complex128>> solved(m, vectors);
+    const Solver solved(m, vectors);
     if (solved.info() != Eigen::Success) {
       return InvalidArgumentError(
           "Eigen decomposition was not successful. The input might not be valid.");
@@ -86,7 +88,14 @@ StatusOr<KernelFn> BindSelfAdjoint(const BindContext& bind) {
 }
 StatusOr<KernelFn> BindEig(const BindContext& bind) {
   const bool vectors = BoolAttr(*bind.node, "compute_v", true);
-  return KernelFn([=](KernelContext& c) { return RunEig(c, vectors); });
+  if (IsComplex(bind.input_dtype(0))) {
+    return KernelFn([=](KernelContext& c) {
+      return RunEig<Complex128, Eigen::ComplexEigenSolver<Dense<Complex128>>>(c, vectors);
+    });
+  }
+  return KernelFn([=](KernelContext& c) {
+    return RunEig<double, Eigen::EigenSolver<Dense<double>>>(c, vectors);
+  });
 }
 std::vector<KernelDef> MakeTable() {
   const std::vector<DType> types = WithComplex(Reals::DTypes());

@@ -177,7 +177,7 @@ Status RunSvd(KernelContext& c, const SvdOptions& options) {
   const int64_t u_cols = options.full ? m : k, v_cols = options.full ? n : k;
   ASSIGN_OR_RETURN(Tensor * s, c.AllocateOutput(0, BatchShape(x, 2, {k})));
   const auto factor = [&](int i, int64_t rows, int64_t cols) -> StatusOr<Tensor*> {
-    if (!options.vectors) return c.AllocateOutput(i, Shape({0}));
+    if (!options.vectors) return NoVectors(c, i);
     ASSIGN_OR_RETURN(const Shape shape, Shape::FromDims(BatchShape(x, 2, {rows, cols}).dims()));
     return c.AllocateOutput(i, shape);
   };

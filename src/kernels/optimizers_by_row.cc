@@ -85,9 +85,9 @@ Status Apply(KernelContext& c, const Inputs& at, const Rule& rule) {
       const int64_t row = indices == nullptr ? 0 : IndexAt(*indices, e / inner);
       const auto to = static_cast<size_t>(row * inner + e % inner);
       std::array<W, N> now;
-      for (size_t i = 0; i < N; ++i) now[i] = Widen(values[i]->flat<T>()[to]);
+      for (size_t i = 0; i < N; ++i) now[i] = Widen(values[i]->template flat<T>()[to]);
       rule(now, Widen(grad.flat<T>()[static_cast<size_t>(e)]), scalars.data());
-      for (size_t i = 0; i < N; ++i) values[i]->flat<T>()[to] = T(now[i]);
+      for (size_t i = 0; i < N; ++i) values[i]->template flat<T>()[to] = T(now[i]);
     }
     return OkStatus();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers of distributions that take an unknown number of draws: gamma, Poisson, binomial,
+// Random numbers of distributions that take an unknown number of draws: gamma, Poisson,
 // categorical. Each value has draws of its own, so that the order of computing does not matter; the
 // draws are TensorFlow's, so the values are too.
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <numbers>
 
 #include "kernels/attrs.h"
-#include "kernels/broadcast.h"
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
 #include "kernels/random_sources.h"
@@ -106,55 +105,6 @@ double DrawPoisson(double rate, double most, PairedDraws& draws) {
     if (s <= -rate + k * log_rate - LogFactorial(k)) return k;
   }
   return most;  // the type holds nothing near the rate
-}
-
-// What Stirling's formula leaves of log(k!).
-double StirlingRest(double k) {
-  constexpr double kSmall[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
-                               0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
-                               0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
-                               0.00833056343336287};
-  if (k <= 9) return kSmall[static_cast<size_t>(std::max(k, 0.0))];
-  const double square = (k + 1) * (k + 1);
-  return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
-}
-
-// Sums of geometric gaps while the mean is below 10, else Hoermann's BTRS (1993); p <= 1/2.
-double DrawBinomialHalf(double count, double p, PairedDraws& draws) {
-  if (count * p < 10) {
-    double sum = 0, n = 0;
-    for (;; n += 1) {
-      sum += std::ceil(std::log(draws.Uniform()) / std::log1p(-p));
-      if (sum > count) return n;
-    }
-  }
-  const double deviation = std::sqrt(count * p * (1 - p));
-  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  const double c = count * p + 0.5, v_r = 0.92 - 4.2 / b, r = p / (1 - p);
-  const double alpha = (2.83 + 5.1 / b) * deviation, m = std::floor((count + 1) * p);
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    const double u = draws.Uniform() - 0.5;
-    double v = draws.Uniform();
-    const double us = 0.5 - std::abs(u), k = std::floor((2 * a / us + b) * u + c);
-    if (us >= 0.07 && v <= v_r) return k;
-    if (k < 0 || k > count) continue;
-    v = std::log(v * alpha / (a / (us * us) + b));
-    const double bound = (m + 0.5) * std::log((m + 1) / (r * (count - m + 1))) +
-                         (count + 1) * std::log((count - m + 1) / (count - k + 1)) +
-                         (k + 0.5) * std::log(r * (count - k + 1) / (k + 1)) + StirlingRest(m) +
-                         StirlingRest(count - m) - StirlingRest(k) - StirlingRest(count - k);
-    if (v <= bound) return k;
-  }
-  return m;  // counts beyond what doubles tell apart
-}
-
-double DrawBinomial(double count, double p, PairedDraws& draws) {
-  if (std::isnan(count) || std::isnan(p)) return std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(count) || p < 0 || p > 1) return std::numeric_limits<double>::quiet_NaN();
-  if (count <= 0 || p == 0) return 0;
-  if (p == 1) return count;
-  return p <= 0.5 ? DrawBinomialHalf(count, p, draws)
-                  : count - DrawBinomialHalf(count, 1 - p, draws);
 }
 
 using DrawTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t>;
@@ -263,31 +213,6 @@ StatusOr<KernelFn> BindStateless(const BindContext& bind) {
     return FillByParameter(c, base, parameter.num_elements(), y, [&](int64_t p, auto& draws) {
       return Drawn(poisson, NumberAt(parameter, p), most, draws);
     });
-  });
-}
-
-Status RunBinomial(KernelContext& c) {
-  ASSIGN_OR_RETURN(const Shape shape, ReadShape(c.input(0), "shape"));
-  ASSIGN_OR_RETURN(const Philox base, FromSeed(c.input(1)));
-  const Tensor& counts = c.input(2);
-  const Tensor& probs = c.input(3);
-  const Shape* shapes[] = {&counts.shape(), &probs.shape()};
-  Broadcast plan;
-  RETURN_IF_ERROR(Broadcast::Make(shapes, &plan));
-  RETURN_IF_ERROR(CheckEnd(shape, plan.output));
-  ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, shape));
-  const int64_t params = plan.output.num_elements();
-  std::vector<std::pair<double, double>> values(static_cast<size_t>(params));
-  const int last = plan.rank - 1;
-  plan.ForEachRun(0, params, [&](const int64_t* at, int64_t out, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      values[static_cast<size_t>(out + i)] = {NumberAt(counts, at[0] + i * plan.strides[0][last]),
-                                              NumberAt(probs, at[1] + i * plan.strides[1][last])};
-    }
-  });
-  return FillByParameter(c, base, params, y, [&](int64_t p, auto& draws) {
-    const auto& [count, prob] = values[static_cast<size_t>(p)];
-    return DrawBinomial(count, prob, draws);
   });
 }
 
@@ -415,7 +340,6 @@ std::vector<KernelDef> MakeTable() {
       {"RandomPoissonV2", BindStateful},
       {"RngReadAndSkip", BindPlain<RunReadAndSkip>},
       {"StatelessMultinomial", BindPlain<RunStatelessMultinomial>, AllNumbers::DTypes()},
-      {"StatelessRandomBinomial", BindPlain<RunBinomial>},
       {"StatelessRandomGammaV2", BindStateless, FloatTypes(), "dtype"},
       {"StatelessRandomGammaV3", BindStateless, FloatTypes(), "dtype"},
       {"StatelessRandomPoisson", BindStateless},

@@ -52,7 +52,7 @@ W Scaled(Segment kind, W total, int64_t count) {
     return static_cast<W>(static_cast<Wide>(total) / static_cast<Wide>(count));
   } else {
     if (kind == Segment::kMean) return total / static_cast<W>(static_cast<float>(count));
-    if (kind == Segment::kSqrtN) return total / W(std::sqrt(static_cast<float>(count)));
+    if (kind == Segment::kSqrtN) return total / W(std::sqrt(static_cast<double>(count)));
     return total;
   }
 }

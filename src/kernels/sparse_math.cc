@@ -9,8 +9,8 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
-#include "kernels/kernel_table.h"
 #include "kernels/gemm.h"
+#include "kernels/kernel_table.h"
 #include "kernels/sparse.h"
 #include "kernels/strided_copy.h"
 #include "kernels/types.h"
@@ -64,7 +64,7 @@ StatusOr<double> ReadThreshold(const Tensor& t) {
   });
 }
 
-// Elements of the union whose sum is not below the threshold.
+// The union, but for what both have and whose sum is below the threshold.
 Status RunSparseAdd(KernelContext& c) {
   ASSIGN_OR_RETURN(const SparseView a, SparseInput(c, 0));
   ASSIGN_OR_RETURN(const SparseView b, SparseInput(c, 3));
@@ -78,7 +78,7 @@ Status RunSparseAdd(KernelContext& c) {
       const T sum = i < 0   ? ValuesOf<T>(b)[j]
                     : j < 0 ? ValuesOf<T>(a)[i]
                             : WrapAdd(ValuesOf<T>(a)[i], ValuesOf<T>(b)[j]);
-      if (threshold <= MagnitudeOf(sum)) kept.emplace_back(i < 0 ? b.at(j) : a.at(i), sum);
+      if (i < 0 || j < 0 || threshold <= MagnitudeOf(sum)) kept.emplace_back(i < 0 ? b.at(j) : a.at(i), sum);
     }
     const auto n = static_cast<int64_t>(kept.size());
     ASSIGN_OR_RETURN(int64_t * indices, PutIndices(c, 0, n, a.rank));
@@ -116,7 +116,7 @@ StatusOr<KernelFn> BindExtreme(const BindContext& bind) {
 }
 
 Status CheckAxes(const SparseView& s, const IntVec& axes, std::vector<bool>* reduced) {
-  reduced->assign(static_cast<size_t>(s.rank), axes.empty());
+  reduced->assign(static_cast<size_t>(s.rank), false);
   for (int64_t axis : axes) {
     if (axis < -s.rank || axis >= s.rank) {
       return InvalidArgumentError(StrCat("Invalid reduction dimension ", axis, ", for input with ",

@@ -16,10 +16,6 @@ def random_distributions(c):
         c.add("RandomGamma", [i32(5), alpha], {"seed": 3, "seed2": 11}, note=name, **near)
         c.add("RandomPoissonV2", [i32(6), np.array([0.5, 4, 12, 90], dtype)], {"seed": 3, "seed2": 11, "dtype": tf.int64},
               note=name)
-        c.add("StatelessRandomBinomial", [i32(8, 4), seed, np.array([1, 10, 40, 100], dtype), dtype(0.3)],
-              {"dtype": tf.int32}, note=name)
-        c.add("StatelessRandomBinomial", [i32(3, 2, 3), seed, np.array([[15], [80]], dtype), np.array([0.1, 0.5, 0.9], dtype)],
-              {"dtype": tf.as_dtype(dtype)}, note=f"{name}_broadcast")
     for dtype in (np.float32, np.float64, np.int32, np.int64, np.float16):
         name = np.dtype(dtype).name
         for out in (tf.int32, tf.int64, tf.float32, tf.float64, tf.half):

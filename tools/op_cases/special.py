@@ -17,7 +17,8 @@ def special(c):
     for op in ["BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Expint",
                "Spence"]:
         for dtype in ROUGH:
-            c.add(op, [np.array(points["positive"]).astype(dtype)], note=np.dtype(dtype).name,
+            at = [x for x in points["positive"] if op != "BesselY1" or x != 0]  # NaN only in float
+            c.add(op, [np.array(at).astype(dtype)], note=np.dtype(dtype).name,
                   **ROUGH[dtype])
     for op in ["BesselI0e", "Dawsn", "Spence", "Expint", "BesselJ0"]:
         c.add(op, [floats(0, 2)], note="empty")

@@ -152,8 +152,8 @@ Status SvdShape(ShapeContext& c) {
   const int64_t m = FromEnd(c.input(0), 2), n = FromEnd(c.input(0), 1), k = SmallerOf(m, n);
   c.set_output(0, BatchAnd(c, {k}));
   if (!AttrOf<bool>(c, "compute_uv")) {
-    c.set_output(1, {0});
-    c.set_output(2, {0});
+    c.set_output(1, PartialShape(Dims()));
+    c.set_output(2, PartialShape(Dims()));
     return OkStatus();
   }
   const bool full = AttrOf<bool>(c, "full_matrices");
@@ -167,7 +167,7 @@ Status EigShape(ShapeContext& c) {
   const int64_t n = FromEnd(c.input(0), 1);
   c.set_output(0, BatchAnd(c, {n}));
   if (!AttrOf<bool>(c, "compute_v")) {
-    c.set_output(1, {0});
+    c.set_output(1, PartialShape(Dims()));
   } else {
     c.set_output(1, BatchAnd(c, {n, n}));
   }
