@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -35,8 +37,13 @@ class StepContext : public kernels::KernelContext {
   }
   void SetOutput(int i, Tensor value) override { frame_->SetOutput(step_, i, std::move(value)); }
   void* Scratch(size_t bytes) override {
+    // The thread's own memory is for the first need of a kernel; what else it asks for in the same
+    // run must lie elsewhere.
     thread_local ScratchMemory scratch;
-    return scratch.Get(bytes, device_->allocator());
+    if (!std::exchange(scratch_taken_, true)) return scratch.Get(bytes, device_->allocator());
+    more_scratch_.emplace_back(DType::kUInt8, Shape({static_cast<int64_t>(bytes)}),
+                               device_->allocator());
+    return more_scratch_.back().raw_data();
   }
   bool cancelled() const override {
     return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
@@ -47,6 +54,8 @@ class StepContext : public kernels::KernelContext {
   Frame* frame_;
   Device* device_;
   const RunOptions& options_;
+  bool scratch_taken_ = false;
+  std::vector<Tensor> more_scratch_;
 };
 
 int ThreadNumber() {
