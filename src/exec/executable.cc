@@ -88,16 +88,23 @@ class MissingOps {
 
   Status CollectCallees(const ir::Node& node) {
     for (const auto& [name, attr] : node.attrs()) {
-      const auto* callee = attr.As<ir::FunctionRef>();
-      if (callee == nullptr || !seen_.insert(callee->name).second) continue;
-      if (library_ == nullptr) {
-        return NotFoundError(StrCat("Node '", node.name(), "' calls the function '", callee->name,
-                                    "', which is not there"));
+      if (const auto* callee = attr.As<ir::FunctionRef>()) {
+        RETURN_IF_ERROR(CollectCallee(node, callee->name));
+      } else if (const auto* callees = attr.As<std::vector<ir::FunctionRef>>()) {
+        for (const auto& each : *callees) RETURN_IF_ERROR(CollectCallee(node, each.name));
       }
-      ASSIGN_OR_RETURN(const ir::Function* function, library_->Find(callee->name));
-      RETURN_IF_ERROR(Collect(*function));
     }
     return OkStatus();
+  }
+
+  Status CollectCallee(const ir::Node& node, const std::string& callee) {
+    if (!seen_.insert(callee).second) return OkStatus();
+    if (library_ == nullptr) {
+      return NotFoundError(
+          StrCat("Node '", node.name(), "' calls the function '", callee, "', which is not there"));
+    }
+    ASSIGN_OR_RETURN(const ir::Function* function, library_->Find(callee));
+    return Collect(*function);
   }
 
   void Check(const ir::Node& node) {

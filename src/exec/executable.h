@@ -48,6 +48,12 @@ struct RunOptions {
   // Nanoseconds of Clock::Default()->NowNanos(); 0: none. DEADLINE_EXCEEDED between two kernels.
   int64_t deadline_ns = 0;
   const std::atomic<bool>* cancelled = nullptr;  // CANCELLED between two kernels
+  // RESOURCE_EXHAUSTED when a While goes on after so many; 0: no limit (the deadline still counts).
+  int64_t max_loop_iterations = 0;
+  // INVALID_ARGUMENT when functions that are not inlined call each other deeper; each level takes
+  // stack.
+  int max_call_depth = 128;
+  int call_depth = 0;  // of this run; set by the ops that call
 };
 
 class Executable {

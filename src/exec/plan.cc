@@ -269,10 +269,18 @@ class PlanBuilder {
     return false;
   }
 
-  // A variable keeps the value that it is given, without a copy if that lies in a result's memory.
+  // A variable, a list or an array keeps the value that it is given, without a copy if that lies in
+  // a result's memory.
   bool MayKeepInputs(int step) const {
     const size_t i = static_cast<size_t>(step);
-    return ir::HasEffect(*schedule_.steps[i]) || defs_[i] == nullptr;
+    const Node& node = *schedule_.steps[i];
+    if (defs_[i] == nullptr || ir::HasEffect(node) || node.effect() == ir::Effect::kRandom) {
+      return true;
+    }
+    for (int k = 0; k < node.num_outputs(); ++k) {
+      if (node.dtype(k) == DType::kVariant) return true;
+    }
+    return false;
   }
 
   int CountInputsIn(const PlanStep& step, int block) {

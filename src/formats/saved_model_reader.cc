@@ -253,8 +253,8 @@ Status ReadSignatures(const tf::MetaGraphDef& proto, ConstantBudget& budget, Met
   return {};
 }
 
-StatusOr<MetaGraph> ReadMetaGraph(tf::MetaGraphDef* proto, const ReadLimits& limits,
-                                  uint64_t file_bytes) {
+StatusOr<MetaGraph> MetaGraphFromProto(tf::MetaGraphDef* proto, const ReadLimits& limits,
+                                       uint64_t file_bytes) {
   MetaGraph out;
   const auto& info = proto->meta_info_def();
   out.tags.assign(info.tags().begin(), info.tags().end());
@@ -278,50 +278,71 @@ StatusOr<MetaGraph> ReadMetaGraph(tf::MetaGraphDef* proto, const ReadLimits& lim
   return out;
 }
 
-StatusOr<SavedModelFile> FromProto(tf::SavedModel* proto, const std::string& name,
-                                   const ReadLimits& limits, uint64_t file_bytes) {
+// A file as it was parsed, and what it is called in messages.
+struct ParsedFile {
+  std::string name;
+  uint64_t bytes = 0;
+  tf::SavedModel proto;
+};
+
+Status ParseBytes(std::string bytes, const ReadLimits& limits, ParsedFile* file) {
+  file->bytes = bytes.size();
+  if (file->bytes > limits.max_file_bytes || file->bytes > uint64_t{INT32_MAX}) {
+    return ResourceExhaustedError(StrCat(file->name, " has ", file->bytes, " bytes, at most ",
+                                         limits.max_file_bytes, " are read"));
+  }
+  return ParseBinary(bytes, file->name, limits, &file->proto);
+}
+
+StatusOr<SavedModelFile> FromProto(ParsedFile* parsed, const ReadLimits& limits) {
   SavedModelFile file;
-  for (auto& meta_graph : *proto->mutable_meta_graphs()) {
-    auto read = ReadMetaGraph(&meta_graph, limits, file_bytes);
-    if (!read.ok()) return read.status().WithContext(name);
+  for (auto& meta_graph : *parsed->proto.mutable_meta_graphs()) {
+    auto read = MetaGraphFromProto(&meta_graph, limits, parsed->bytes);
+    if (!read.ok()) return read.status().WithContext(parsed->name);
     file.meta_graphs.push_back(*std::move(read));
   }
   return file;
 }
 
-std::string TagSets(const std::vector<MetaGraph>& meta_graphs) {
-  std::string text;
-  for (const auto& meta_graph : meta_graphs) {
-    StrAppend(&text, text.empty() ? "{" : ", {", StrJoin(meta_graph.tags, ", "), "}");
+std::string TagSet(const tf::MetaGraphDef& proto) {
+  return StrJoin(proto.meta_info_def().tags(), ", ");
+}
+std::string TagSet(const MetaGraph& meta_graph) { return StrJoin(meta_graph.tags, ", "); }
+
+bool HasTags(const tf::MetaGraphDef& proto, const std::set<std::string>& wanted) {
+  const auto& tags = proto.meta_info_def().tags();
+  return std::set<std::string>(tags.begin(), tags.end()) == wanted;
+}
+bool HasTags(const MetaGraph& meta_graph, const std::set<std::string>& wanted) {
+  return std::set<std::string>(meta_graph.tags.begin(), meta_graph.tags.end()) == wanted;
+}
+
+template <typename MetaGraphs>
+auto FindTags(MetaGraphs& meta_graphs, std::span<const std::string> tags)
+    -> StatusOr<decltype(&*meta_graphs.begin())> {
+  const std::set<std::string> wanted(tags.begin(), tags.end());
+  std::string there;
+  for (auto& meta_graph : meta_graphs) {
+    if (HasTags(meta_graph, wanted)) return &meta_graph;
+    StrAppend(&there, there.empty() ? "{" : ", {", TagSet(meta_graph), "}");
   }
-  return text.empty() ? "none" : text;
+  return NotFoundError(StrCat("MetaGraphDef with tags {", StrJoin(wanted, ", "),
+                              "} could not be found in the SavedModel; tag sets there are: ",
+                              there.empty() ? "none" : there));
 }
 
 }  // namespace
 
 StatusOr<MetaGraph*> SavedModelFile::Find(std::span<const std::string> tags) {
-  const std::set<std::string> wanted(tags.begin(), tags.end());
-  for (auto& meta_graph : meta_graphs) {
-    if (std::set<std::string>(meta_graph.tags.begin(), meta_graph.tags.end()) == wanted) {
-      return &meta_graph;
-    }
-  }
-  return NotFoundError(
-      StrCat("MetaGraphDef with tags {", StrJoin(wanted, ", "),
-             "} could not be found in the SavedModel; tag sets there are: ", TagSets(meta_graphs)));
+  return FindTags(meta_graphs, tags);
 }
 
 StatusOr<SavedModelFile> ParseSavedModel(std::string bytes, const std::string& name,
                                          const ReadLimits& limits) {
-  const uint64_t size = bytes.size();
-  if (size > limits.max_file_bytes || size > uint64_t{INT32_MAX}) {
-    return ResourceExhaustedError(
-        StrCat(name, " has ", size, " bytes, at most ", limits.max_file_bytes, " are read"));
-  }
-  tf::SavedModel proto;
-  RETURN_IF_ERROR(ParseBinary(bytes, name, limits, &proto));
-  std::string().swap(bytes);
-  return FromProto(&proto, name, limits, size);
+  ParsedFile file;
+  file.name = name;
+  RETURN_IF_ERROR(ParseBytes(std::move(bytes), limits, &file));
+  return FromProto(&file, limits);
 }
 
 std::string ReplacedName(std::string_view dir) {
@@ -329,13 +350,15 @@ std::string ReplacedName(std::string_view dir) {
   return JoinPath(Dirname(dir), StrCat(".", Basename(dir), ".replaced"));
 }
 
-StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
-                                        const ReadLimits& limits) {
+namespace {
+
+Status ReadProto(Env* env, const std::string& dir, const ReadLimits& limits, ParsedFile* file) {
   const std::string binary = JoinPath(dir, "saved_model.pb");
   const std::string text = JoinPath(dir, "saved_model.pbtxt");
   if (env->Exists(binary)) {
     ASSIGN_OR_RETURN(std::string bytes, ReadFile(env, binary, limits.max_file_bytes));
-    return ParseSavedModel(std::move(bytes), binary, limits);
+    file->name = binary;
+    return ParseBytes(std::move(bytes), limits, file);
   }
   if (!env->Exists(text)) {
     const std::string replaced = ReplacedName(dir);
@@ -346,9 +369,27 @@ StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
                                 interrupted ? replaced + ", rename it to have it back" : ""));
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(env, text, limits.max_file_bytes));
-  tf::SavedModel proto;
-  RETURN_IF_ERROR(ParseText(bytes, text, limits, &proto));
-  return FromProto(&proto, text, limits, bytes.size());
+  file->name = text;
+  file->bytes = bytes.size();
+  return ParseText(bytes, text, limits, &file->proto);
+}
+
+}  // namespace
+
+StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
+                                        const ReadLimits& limits) {
+  ParsedFile file;
+  RETURN_IF_ERROR(ReadProto(env, dir, limits, &file));
+  return FromProto(&file, limits);
+}
+
+StatusOr<MetaGraph> ReadMetaGraph(Env* env, const std::string& dir,
+                                  std::span<const std::string> tags, const ReadLimits& limits) {
+  ParsedFile file;
+  RETURN_IF_ERROR(ReadProto(env, dir, limits, &file));
+  ASSIGN_OR_RETURN(tf::MetaGraphDef * wanted, FindTags(*file.proto.mutable_meta_graphs(), tags));
+  auto read = MetaGraphFromProto(wanted, limits, file.bytes);
+  return read.ok() ? std::move(read) : read.status().WithContext(file.name);
 }
 
 StatusOr<ir::Output> FindTensor(const ir::Graph& graph, std::string_view tensor_name) {

@@ -98,6 +98,10 @@ std::string ReplacedName(std::string_view dir);
 // too); RESOURCE_EXHAUSTED over a limit.
 StatusOr<SavedModelFile> ReadSavedModel(Env* env, const std::string& dir,
                                         const ReadLimits& limits = {});
+// One MetaGraph of it, as SavedModelFile::Find; the others are not looked into.
+StatusOr<MetaGraph> ReadMetaGraph(Env* env, const std::string& dir,
+                                  std::span<const std::string> tags,
+                                  const ReadLimits& limits = {});
 // The bytes of a saved_model.pb; `name` stands in messages.
 StatusOr<SavedModelFile> ParseSavedModel(std::string bytes, const std::string& name,
                                          const ReadLimits& limits = {});

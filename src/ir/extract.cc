@@ -3,6 +3,7 @@
 // ExtractFunction: a piece of a graph as a function.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/strings.h"
 #include "ir/function.h"
@@ -26,6 +27,9 @@ class Extractor {
     ASSIGN_OR_RETURN(const std::vector<const Node*> needed, Needed());
     RETURN_IF_ERROR(AddArgs(needed));
     for (const Node* node : needed) RETURN_IF_ERROR(Copy(*node));
+    for (const auto& [node, input] : loops_) {
+      function_.graph.SetInput(copies_[node], input, Mapped(node->input(input)));
+    }
     for (const auto& [name, value] : spec_.fetches) {
       function_.returns.push_back({name, Mapped(value)});
     }
@@ -58,14 +62,35 @@ class Extractor {
   // Feeding output 0 stands for the node, so that waiting for it is over too.
   bool IsFed(Output value) const { return feeds_.contains({value.node, std::max(value.index, 0)}); }
 
+  // The way back of a TensorFlow 1 loop is no cycle: what lies behind it is needed as well.
+  StatusOr<std::vector<const Node*>> NeededThroughLoops(std::vector<const Node*> roots) const {
+    std::set<const Node*> ways_back;
+    while (true) {
+      ASSIGN_OR_RETURN(std::vector<const Node*> needed, NeededNodes(roots, [&](Output value) {
+                         return IsFed(value) || IsWayBack(value);
+                       }));
+      bool more = false;
+      for (const Node* node : needed) {
+        for (const Output& input : node->inputs()) {
+          if (IsFed(input) || !IsWayBack(input) || !ways_back.insert(input.node).second) continue;
+          roots.push_back(input.node);
+          more = true;
+        }
+      }
+      if (!more) return needed;
+    }
+  }
+  static bool IsWayBack(Output value) {
+    return value.valid() && value.index >= 0 && value.node->op() == "NextIteration";
+  }
+
   StatusOr<std::vector<const Node*>> Needed() const {
     std::vector<const Node*> roots;
     for (const auto& [name, value] : spec_.fetches) {
       if (!IsFed(value)) roots.push_back(value.node);
     }
     roots.insert(roots.end(), spec_.targets.begin(), spec_.targets.end());
-    ASSIGN_OR_RETURN(std::vector<const Node*> needed,
-                     NeededNodes(roots, [&](Output value) { return IsFed(value); }));
+    ASSIGN_OR_RETURN(std::vector<const Node*> needed, NeededThroughLoops(std::move(roots)));
     for (const Node* node : needed) {
       if (node->op() != "Placeholder" || IsFed({const_cast<Node*>(node), 0})) continue;
       return InvalidArgumentError(StrCat("You must feed a value for placeholder tensor '",
@@ -107,7 +132,13 @@ class Extractor {
 
   Status Copy(const Node& node) {
     std::vector<Output> inputs;
-    for (const Output& input : node.inputs()) inputs.push_back(Mapped(input));
+    for (const Output& input : node.inputs()) {
+      inputs.push_back(Mapped(input));
+      // The way in stands for the way back until that is there.
+      if (inputs.back().valid() || !IsWayBack(input)) continue;
+      loops_.push_back({&node, static_cast<int>(inputs.size()) - 1});
+      inputs.back() = inputs.front();
+    }
     std::vector<Node*> controls;
     for (Node* before : node.control_inputs()) {
       const auto copy = copies_.find(before);
@@ -124,6 +155,7 @@ class Extractor {
   std::map<std::pair<const Node*, int>, size_t> feeds_;
   Function function_;
   std::unordered_map<const Node*, Node*> copies_;
+  std::vector<std::pair<const Node*, int>> loops_;  // inputs that are set at the end
 };
 
 }  // namespace

@@ -144,6 +144,7 @@ StatusOr<KernelFn> BindPrint(const BindContext& c) {
 std::vector<KernelDef> MakeTable() {
   std::vector<KernelRow> rows = {
       {"NoOp", BindPlain<RunNothing>},
+      {"ControlTrigger", BindPlain<RunNothing>},
       {"Const", BindConst},
       {"IdentityN", BindPlain<RunForward>},
       {"EnsureShape", BindEnsureShape},
@@ -158,7 +159,8 @@ std::vector<KernelDef> MakeTable() {
   }
   std::vector<KernelDef> table = MakeKernels(std::move(rows));
   for (KernelDef& def : table) {
-    if (def.op != "NoOp" && def.op != "Const" && def.op != "Assert" && def.op != "PrintV2") {
+    if (def.op != "NoOp" && def.op != "ControlTrigger" && def.op != "Const" && def.op != "Assert" &&
+        def.op != "PrintV2") {
       def.shares = {{0, 0}};
       for (int i = 1; def.op == "IdentityN" && i < kSharedOutputs; ++i)
         def.shares.push_back({i, i});

@@ -7,6 +7,7 @@
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
+#include "kernels/open_bundle.h"
 
 namespace slipway::kernels {
 namespace {
@@ -76,12 +77,12 @@ StatusOr<KernelFn> BindRestore(const BindContext& c) {
   Env* env = c.env == nullptr ? Env::Default() : c.env;
   std::vector<DType> dtypes;
   for (int i = 0; i < c.node->num_outputs(); ++i) dtypes.push_back(c.node->dtype(i));
-  return KernelFn([env, dtypes](KernelContext& ctx) -> Status {
+  return KernelFn([env, dtypes, resources = c.resources](KernelContext& ctx) -> Status {
     ASSIGN_OR_RETURN(std::string prefix, ReadString(ctx.input(0), "prefix"));
     const Tensor& names = ctx.input(1);
     const Tensor& slices = ctx.input(2);
     RETURN_IF_ERROR(CheckNames(names, slices, static_cast<int>(dtypes.size())));
-    ASSIGN_OR_RETURN(auto reader, BundleReader::Open(env, prefix));
+    ASSIGN_OR_RETURN(const auto reader, OpenBundle(resources, env, prefix));
     for (size_t i = 0; i < dtypes.size(); ++i) {
       ASSIGN_OR_RETURN(Tensor value, RestoreOne(*reader, names.flat<std::string>()[i],
                                                 slices.flat<std::string>()[i], dtypes[i]));
@@ -93,7 +94,8 @@ StatusOr<KernelFn> BindRestore(const BindContext& c) {
 
 StatusOr<KernelFn> BindSave(const BindContext& c) {
   Env* env = c.env == nullptr ? Env::Default() : c.env;
-  return KernelFn([env](KernelContext& ctx) -> Status {
+  return KernelFn([env, resources = c.resources](KernelContext& ctx) -> Status {
+    CloseBundles(resources);
     ASSIGN_OR_RETURN(std::string prefix, ReadString(ctx.input(0), "prefix"));
     const Tensor& names = ctx.input(1);
     const Tensor& slices = ctx.input(2);

@@ -11,6 +11,7 @@
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
 #include "kernels/strided_copy.h"
+#include "kernels/tensor_list.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -218,6 +219,11 @@ Status RunFill(KernelContext& c) {
 }
 
 Status RunZerosLike(KernelContext& c) {
+  if (c.input(0).dtype() == DType::kVariant) {
+    ASSIGN_OR_RETURN(Tensor zeros, ZerosLikeList(c.input(0)));
+    c.SetOutput(0, std::move(zeros));
+    return OkStatus();
+  }
   ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, c.input(0).shape()));
   if (IsObject(y->dtype())) {
     const Tensor empty(y->dtype(), Shape());

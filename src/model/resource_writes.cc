@@ -42,6 +42,12 @@ int FirstCallInput(const std::string& op) {
   return it == first.end() ? -1 : it->second;
 }
 
+// Resources that a run makes for itself: nobody else sees what is written to them.
+bool MakesItsOwn(const std::string& op) {
+  return op == "TensorArrayV3" || op == "TensorArrayGradV3" || op == "TensorArrayGradWithShape" ||
+         op == "StackV2";
+}
+
 }  // namespace
 
 StatusOr<std::string> VariableName(const ir::Node& handle) {
@@ -103,6 +109,7 @@ void ResourceWrites::MarkWritten(const ir::Output& handle, Summary* summary) {
       summary->written_args[at] = true;
       return;
     }
+    if (MakesItsOwn(node.op())) return;
     if (node.op() == "VarHandleOp") {
       auto name = VariableName(node);
       if (!name.ok()) break;
@@ -143,7 +150,7 @@ void ResourceWrites::CollectWrites(const ir::Node& node, Summary* summary) {
     CollectCall(node, first, summary);
     return;
   }
-  const bool handle = node.op() == "VarHandleOp" || node.op() == "_Arg";
+  const bool handle = node.op() == "VarHandleOp" || node.op() == "_Arg" || MakesItsOwn(node.op());
   switch (node.effect()) {
     case ir::Effect::kPure:
     case ir::Effect::kReadsResource:

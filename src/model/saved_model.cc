@@ -7,6 +7,8 @@
 
 #include "base/strings.h"
 #include "checkpoint/bundle.h"
+#include "ir/lower_v1.h"
+#include "kernels/open_bundle.h"
 #include "kernels/resources.h"
 #include "model/file_access.h"
 #include "model/resource_writes.h"
@@ -29,6 +31,10 @@ struct SavedModel::State {
 
 namespace {
 
+// Of functions that are made when loops and branches of TensorFlow 1 are lowered. No function of a
+// file has a name that begins so.
+constexpr char kLoweredPrefix[] = "//lowered/";
+
 std::vector<int> AllOutputs(const formats::SignatureDef& def) {
   std::vector<int> all(def.outputs.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
@@ -45,7 +51,7 @@ class Loader {
       : state_(*state), mg_(state->meta_graph), writes_(mg_.functions.get()) {}
 
   Status Run() {
-    RETURN_IF_ERROR(FindAssets());
+    FindAssets();
     RETURN_IF_ERROR(ExtractSetUp());
     RETURN_IF_ERROR(ExtractSignatures());
     RETURN_IF_ERROR(CompileSetUp());
@@ -53,6 +59,7 @@ class Loader {
       RETURN_IF_ERROR(step.executable->Run(step.inputs, {})
                           .WithContext(StrCat("While running the ", step.name, " function")));
     }
+    kernels::CloseBundles(&state_.resources);
     RETURN_IF_ERROR(Freeze());
     return CompileSignatures();
   }
@@ -67,13 +74,15 @@ class Loader {
   };
   using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
-  Status FindAssets();
+  void FindAssets();
   Status ExtractSetUp();
   StatusOr<bool> HasCheckpoint(const std::string& prefix) const;
   Status AddSetUp(const std::string& name, const std::string& target, const Feeds& feeds);
   Status ExtractSignatures();
   StatusOr<ir::Function> Extract(const formats::SignatureDef& def, const std::string& name,
                                  std::span<const int> fetched) const;
+  Status Compile(const std::string& what, ir::Function function, bool freeze,
+                 std::unique_ptr<exec::Executable>* out);
   Status CompileSetUp();
   Status Freeze();
   Status CompileSignatures();
@@ -85,7 +94,8 @@ class Loader {
   Feeds asset_feeds_;
   std::vector<SetUp> set_up_;
   std::map<std::string, ir::Function> signatures_;
-  ResourceWrites writes_;  // of all signatures
+  ResourceWrites writes_;             // of all signatures
+  std::vector<std::string> missing_;  // what cannot be run, a line each
 };
 
 exec::CompileOptions Loader::Options(bool freeze) const {
@@ -107,17 +117,15 @@ exec::CompileOptions Loader::Options(bool freeze) const {
   return options;
 }
 
-Status Loader::FindAssets() {
+// A file that is missing is told by the op that reads it, if there is one.
+void Loader::FindAssets() {
   std::set<std::string> fed;
   for (const auto& asset : mg_.assets) {
-    const std::string path = JoinPath(JoinPath(state_.directory, "assets"), asset.filename);
-    if (!state_.env->Exists(path)) {
-      return NotFoundError(StrCat(path, " is missing: the model names it as an asset"));
-    }
     if (!fed.insert(asset.tensor_name).second) continue;
-    asset_feeds_.emplace_back(asset.tensor_name, Tensor::Scalar(path));
+    asset_feeds_.emplace_back(
+        asset.tensor_name,
+        Tensor::Scalar(JoinPath(JoinPath(state_.directory, "assets"), asset.filename)));
   }
-  return {};
 }
 
 // What `target` needs and nothing else, to be run once.
@@ -137,6 +145,13 @@ Status Loader::AddSetUp(const std::string& name, const std::string& target, cons
     step.inputs.push_back(tensor);
   }
   ASSIGN_OR_RETURN(step.function, ir::ExtractFunction(mg_.graph, spec));
+  const Status lowered =
+      ir::LowerV1(step.function, StrCat(kLoweredPrefix, name), mg_.functions.get());
+  if (lowered.code() == Code::kUnimplemented) {
+    missing_.push_back(StrCat("The ", name, " function: ", lowered.message()));
+    return {};
+  }
+  RETURN_IF_ERROR(lowered);
   ResourceWrites reached(mg_.functions.get());
   RETURN_IF_ERROR(reached.Add(step.function));
   if (!state_.options.allow_file_ops) {
@@ -150,7 +165,8 @@ Status Loader::AddSetUp(const std::string& name, const std::string& target, cons
 StatusOr<bool> Loader::HasCheckpoint(const std::string& prefix) const {
   const std::string index = BundleIndexName(prefix);
   if (state_.env->Exists(index)) return true;
-  const bool has_variables = mg_.ops.contains("VarHandleOp") || mg_.ops.contains("VariableV2");
+  const bool has_variables = mg_.ops.contains("VarHandleOp") || mg_.ops.contains("VariableV2") ||
+                             mg_.ops.contains("Variable");
   if (!has_variables) return false;
   return NotFoundError(StrCat(index, " is missing: the model has variables to restore"));
 }
@@ -192,7 +208,12 @@ StatusOr<ir::Function> Loader::Extract(const formats::SignatureDef& def, const s
     ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, output.tensor_name));
     spec.fetches.emplace_back(output.name, value);
   }
-  return ir::ExtractFunction(mg_.graph, spec);
+  ASSIGN_OR_RETURN(ir::Function function, ir::ExtractFunction(mg_.graph, spec));
+  const std::vector<int> key(fetched.begin(), fetched.end());
+  RETURN_IF_ERROR(ir::LowerV1(function,
+                              StrCat(kLoweredPrefix, "signature/", name, "/", StrJoin(key, ",")),
+                              mg_.functions.get()));
+  return function;
 }
 
 // Which variables are written is judged over all signatures: what one of them assigns, none may
@@ -201,6 +222,10 @@ Status Loader::ExtractSignatures() {
   for (const auto& [name, def] : mg_.signatures) {
     const std::string where = StrCat("Signature '", name, "'");
     auto function = Extract(def, name, AllOutputs(def));
+    if (function.status().code() == Code::kUnimplemented) {
+      missing_.push_back(StrCat(where, ": ", function.status().message()));
+      continue;
+    }
     if (!function.ok()) return function.status().WithContext(where);
     RETURN_IF_ERROR(writes_.Add(*function).WithContext(where));
     if (!state_.options.allow_file_ops) {
@@ -213,30 +238,32 @@ Status Loader::ExtractSignatures() {
   return {};
 }
 
-Status Loader::CompileSetUp() {
-  std::vector<std::string> missing;
-  const auto compile = [&](const std::string& name, ir::Function function,
-                           std::unique_ptr<exec::Executable>* out) -> Status {
-    auto made = exec::Executable::Compile(std::move(function), Options(false));
-    if (made.ok()) {
-      *out = *std::move(made);
-    } else if (made.status().code() == Code::kUnimplemented) {
-      missing.emplace_back(made.status().message());
-    } else {
-      return made.status().WithContext(StrCat("The ", name, " function"));
-    }
-    return {};
-  };
-  for (SetUp& step : set_up_) {
-    RETURN_IF_ERROR(compile(step.name, std::move(step.function), &step.executable));
+// Fills `missing_` where ops are missing.
+Status Loader::Compile(const std::string& what, ir::Function function, bool freeze,
+                       std::unique_ptr<exec::Executable>* out) {
+  auto made = exec::Executable::Compile(std::move(function), Options(freeze));
+  if (made.ok()) {
+    *out = *std::move(made);
+  } else if (made.status().code() == Code::kUnimplemented) {
+    missing_.emplace_back(made.status().message());
+  } else {
+    return made.status().WithContext(what);
   }
-  if (missing.empty()) return {};
+  return {};
+}
+
+Status Loader::CompileSetUp() {
+  for (SetUp& step : set_up_) {
+    RETURN_IF_ERROR(Compile(StrCat("The ", step.name, " function"), std::move(step.function),
+                            /*freeze=*/false, &step.executable));
+  }
+  if (missing_.empty()) return {};
   // It ends here; what the signatures lack is said in the same error.
   for (auto& [name, function] : signatures_) {
     std::unique_ptr<exec::Executable> unused;
-    RETURN_IF_ERROR(compile(name, std::move(function), &unused));
+    RETURN_IF_ERROR(Compile(StrCat("Signature '", name, "'"), std::move(function), false, &unused));
   }
-  return UnimplementedError(StrJoin(missing, "\n"));
+  return UnimplementedError(StrJoin(missing_, "\n"));
 }
 
 Status Loader::Freeze() {
@@ -252,18 +279,11 @@ Status Loader::Freeze() {
 }
 
 Status Loader::CompileSignatures() {
-  // What is missing is said for all signatures at once.
-  std::vector<std::string> missing;
   for (auto& [name, function] : signatures_) {
-    const Status status = Prepare(name, mg_.signatures.find(name)->second, std::move(function));
-    if (status.code() == Code::kUnimplemented) {
-      missing.emplace_back(status.message());
-    } else if (!status.ok()) {
-      return status.WithContext(StrCat("Signature '", name, "'"));
-    }
+    RETURN_IF_ERROR(Prepare(name, mg_.signatures.find(name)->second, std::move(function)));
   }
-  if (missing.empty()) return {};
-  return UnimplementedError(StrJoin(missing, "\n"));
+  if (missing_.empty()) return {};
+  return UnimplementedError(StrJoin(missing_, "\n"));
 }
 
 Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def,
@@ -286,7 +306,8 @@ Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def
     ASSIGN_OR_RETURN(ir::Function subset, loader.Extract(*def, name, fetched));
     return exec::Executable::Compile(std::move(subset), loader.Options(true));
   };
-  ASSIGN_OR_RETURN(signature->main_, exec::Executable::Compile(std::move(function), Options(true)));
+  RETURN_IF_ERROR(Compile(StrCat("Signature '", name, "'"), std::move(function), /*freeze=*/true,
+                          &signature->main_));
   state_.signatures.emplace(name, std::move(signature));
   return {};
 }
@@ -301,9 +322,8 @@ StatusOr<std::unique_ptr<SavedModel>> SavedModel::Load(Env* env, const std::stri
   state->directory = dir;
   state->options = options;
   if (!options.allow_file_ops) state->own_files = NewDirectoryEnv(env, dir);
-  ASSIGN_OR_RETURN(formats::SavedModelFile file, formats::ReadSavedModel(env, dir, options.limits));
-  ASSIGN_OR_RETURN(formats::MetaGraph * meta_graph, file.Find(options.tags));
-  state->meta_graph = std::move(*meta_graph);
+  ASSIGN_OR_RETURN(state->meta_graph,
+                   formats::ReadMetaGraph(env, dir, options.tags, options.limits));
   RETURN_IF_ERROR(Loader(state.get()).Run().WithContext(StrCat("Loading ", dir)));
   return std::unique_ptr<SavedModel>(new SavedModel(std::move(state)));
 }

@@ -7,7 +7,7 @@ std::span<const std::span<const OpSchemaText>> AllOpFamilies() {
   static const std::span<const OpSchemaText> families[] = {
       ElementwiseOps(), MatMulOps(),  MatrixOps(),   NnOps(),     ReductionOps(), ArrayOps(),
       SlicingOps(),     GatherOps(),  IndexingOps(), RandomOps(), ResourceOps(),  IoOps(),
-      SignalOps(),      SpecialOps(), SparseOps(),   StringOps(), ControlOps()};
+      SignalOps(),      SpecialOps(), SparseOps(),   StringOps(), ControlOps(),   ListOps()};
   return families;
 }
 

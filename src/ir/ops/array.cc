@@ -39,9 +39,13 @@ Status IdentityNShape(ShapeContext& c) {
 }
 
 Status EnsureShapeShape(ShapeContext& c) {
-  ASSIGN_OR_RETURN(PartialShape shape,
-                   MergeShapes(c, AttrOf<PartialShape>(c, "shape"), c.input(0)));
-  c.set_output(0, std::move(shape));
+  const auto& wanted = AttrOf<PartialShape>(c, "shape");
+  StatusOr<PartialShape> shape = wanted.Merge(c.input(0));
+  if (!shape.ok()) {
+    return c.Error(StrCat("Shape of tensor ", c.input(0).ToString(),
+                          " is not compatible with expected shape ", wanted.ToString()));
+  }
+  c.set_output(0, *std::move(shape));
   return OkStatus();
 }
 
@@ -306,6 +310,12 @@ Status WhereShape(ShapeContext& c) {
   return OkStatus();
 }
 
+Status EmptyShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape shape, ShapeFromInput(c, 0));
+  c.set_output(0, std::move(shape));
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"Const", "", "output: dtype", "value: tensor, dtype: type", kPure, ConstShape},
@@ -363,6 +373,12 @@ constexpr OpSchemaText kOps[] = {
      "T: {bfloat16, bool, complex128, complex64, float16, float32, float64, int16, int32, int64,"
      " int8, qint16, qint32, qint8, quint16, quint8, uint16, uint32, uint64, uint8} = bool",
      kPure, WhereShape},
+    {"InplaceUpdate", "x: T, i: int32, v: T", "y: T", "T: type", kPure, UnchangedShape},
+    {"InplaceAdd", "x: T, i: int32, v: T", "y: T", "T: type", kPure, UnchangedShape},
+    {"InplaceSub", "x: T, i: int32, v: T", "y: T", "T: type", kPure, UnchangedShape},
+    {"DeepCopy", "x: T", "y: T", "T: type", kPure, UnchangedShape},
+    {"Empty", "shape: int32", "output: dtype",
+     "dtype: type, init: bool = false", kPure, EmptyShape},
 };
 // clang-format on
 

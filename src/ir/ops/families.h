@@ -27,6 +27,7 @@ std::span<const OpSchemaText> SpecialOps();
 std::span<const OpSchemaText> SparseOps();
 std::span<const OpSchemaText> StringOps();
 std::span<const OpSchemaText> ControlOps();
+std::span<const OpSchemaText> ListOps();
 
 // Every table.
 std::span<const std::span<const OpSchemaText>> AllOpFamilies();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/strings.h"
 #include "ir/op_schema.h"
 #include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
@@ -12,7 +13,11 @@ Status MatMulShape(ShapeContext& c) {
   ASSIGN_OR_RETURN(const PartialShape a, c.InputOfRank(0, 2));
   ASSIGN_OR_RETURN(const PartialShape b, c.InputOfRank(1, 2));
   const int ta = AttrOf<bool>(c, "transpose_a"), tb = AttrOf<bool>(c, "transpose_b");
-  RETURN_IF_ERROR(MergeDims(c, a.dim(1 - ta), b.dim(tb)).status());
+  const int64_t inner_a = a.dim(1 - ta), inner_b = b.dim(tb);
+  if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
+    return c.Error(StrCat("Matrix size-incompatible: Dimensions must be equal, but are ", inner_a,
+                          " and ", inner_b));
+  }
   c.set_output(0, {a.dim(ta), b.dim(1 - tb)});
   return OkStatus();
 }

@@ -192,6 +192,23 @@ constexpr OpSchemaText kOps[] = {
      "T: numeric, use_locking: bool = false", kStateful, RefAssignShape},
     {"AssignSub", "ref: T, value: T", "output_ref: T",
      "T: numeric, use_locking: bool = false", kStateful, RefAssignShape},
+    {"ScatterUpdate", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: type, Tindices: index, use_locking: bool = true", kStateful, UnchangedShape},
+    {"ScatterAdd", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: numeric, Tindices: index, use_locking: bool = false", kStateful, UnchangedShape},
+    {"ScatterSub", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: numeric, Tindices: index, use_locking: bool = false", kStateful, UnchangedShape},
+    {"ScatterMul", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: numeric, Tindices: index, use_locking: bool = false", kStateful, UnchangedShape},
+    {"ScatterDiv", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: numeric, Tindices: index, use_locking: bool = false", kStateful, UnchangedShape},
+    {"ScatterMin", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: {bfloat16, float16, float32, float64, int32, int64}, Tindices: index, use_locking: bool"
+     " = false", kStateful, UnchangedShape},
+    {"ScatterMax", "ref: T, indices: Tindices, updates: T", "output_ref: T",
+     "T: {bfloat16, float16, float32, float64, int32, int64}, Tindices: index, use_locking: bool"
+     " = false", kStateful, UnchangedShape},
+    {"IsVariableInitialized", "ref: dtype", "is_initialized: bool", "dtype: type", kStateful, ScalarShape},
 };
 // clang-format on
 
