@@ -20,4 +20,11 @@ endif()
 pkg_check_modules(eigen3 REQUIRED eigen3)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(icu REQUIRED IMPORTED_TARGET icu-uc)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+# Debian's FarmHash has no package file.
+find_path(FARMHASH_INCLUDE_DIR farmhash.h REQUIRED)
+find_library(FARMHASH_LIBRARY farmhash REQUIRED)
+add_library(farmhash::farmhash UNKNOWN IMPORTED)
+set_target_properties(farmhash::farmhash PROPERTIES
+  IMPORTED_LOCATION ${FARMHASH_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${FARMHASH_INCLUDE_DIR})

@@ -15,6 +15,7 @@ const Registry& AllByOp() {
   static const Registry registry = [] {
     Registry by_op;
     for (std::span<const KernelDef> family : {ActivationKernels(),
+                                              AllKernels(),
                                               BinaryKernels(),
                                               CastKernels(),
                                               CompareKernels(),
@@ -23,6 +24,7 @@ const Registry& AllByOp() {
                                               ControlKernels(),
                                               CountingKernels(),
                                               CtcKernels(),
+                                              EditDistanceKernels(),
                                               EinsumKernels(),
                                               FftKernels(),
                                               GatherScatterKernels(),
@@ -30,6 +32,7 @@ const Registry& AllByOp() {
                                               LinalgSolveKernels(),
                                               LinalgSpectralKernels(),
                                               LinalgSvdKernels(),
+                                              LookupKernels(),
                                               MatMulKernels(),
                                               MatrixPartKernels(),
                                               OptimizerKernels(),
@@ -47,15 +50,20 @@ const Registry& AllByOp() {
                                               ShapeKernels(),
                                               SliceKernels(),
                                               SoftmaxKernels(),
+                                              SparseCrossKernels(),
                                               SparseKernels(),
                                               SparseMathKernels(),
                                               SpecialKernels(),
                                               StackKernels(),
+                                              StringHashKernels(),
+                                              StringJoinKernels(),
                                               StringKernels(),
+                                              StringPieceKernels(),
                                               TensorArrayKernels(),
                                               TensorListKernels(),
                                               TensorListTensorKernels(),
                                               UnaryKernels(),
+                                              UnicodeKernels(),
                                               VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }

@@ -3,12 +3,14 @@
 
 #include <re2/re2.h>
 
+#include <complex>
 #include <cstdio>
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
 #include "kernels/format_tensor.h"
 #include "kernels/kernel_table.h"
+#include "kernels/map_strings.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -47,17 +49,11 @@ StatusOr<std::shared_ptr<const RE2>> CompilePattern(const std::string& pattern) 
   options.set_log_errors(false);
   auto regex = std::make_shared<const RE2>(pattern, options);
   if (regex->ok()) return regex;
-  return InvalidArgumentError(
-      StrCat("Invalid pattern: ", Quoted(pattern), ", error: ", regex->error()));
+  return InvalidArgumentError(StrCat("Invalid pattern: ", pattern, ", error: ", regex->error()));
 }
 
 Status FullMatch(KernelContext& c, const RE2& regex) {
-  const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
-  for (size_t i = 0; i < static_cast<size_t>(x.num_elements()); ++i) {
-    y->flat<bool>()[i] = RE2::FullMatch(x.flat<std::string>()[i], regex);
-  }
-  return OkStatus();
+  return MapStrings<bool>(c, [&](const std::string& text) { return RE2::FullMatch(text, regex); });
 }
 
 StatusOr<KernelFn> BindStaticFullMatch(const BindContext& c) {
@@ -72,28 +68,45 @@ Status RunFullMatch(KernelContext& c) {
   return FullMatch(c, *regex);
 }
 
+// A rewrite that the pattern cannot have changes nothing, as in TensorFlow.
+Status ReplaceMatches(KernelContext& c, const RE2& regex, const std::string& rewrite, bool all) {
+  std::string error;
+  const bool valid = regex.CheckRewriteString(rewrite, &error);
+  return MapStrings<std::string>(c, [&](std::string text) {
+    if (!valid) return text;
+    if (all) {
+      RE2::GlobalReplace(&text, regex, rewrite);
+    } else {
+      RE2::Replace(&text, regex, rewrite);
+    }
+    return text;
+  });
+}
+
 StatusOr<KernelFn> BindStaticReplace(const BindContext& c) {
   ASSIGN_OR_RETURN(std::string pattern, c.node->Attr<std::string>("pattern"));
   ASSIGN_OR_RETURN(std::string rewrite, c.node->Attr<std::string>("rewrite"));
   ASSIGN_OR_RETURN(auto regex, CompilePattern(pattern));
-  std::string error;
-  if (!regex->CheckRewriteString(rewrite, &error)) {
-    return InvalidArgumentError(StrCat("Invalid rewrite ", Quoted(rewrite), ": ", error));
-  }
   const bool all = BoolAttr(*c.node, "replace_global", true);
-  return KernelFn([regex, rewrite, all](KernelContext& ctx) -> Status {
-    const Tensor& x = ctx.input(0);
-    ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, x.shape()));
-    for (size_t i = 0; i < static_cast<size_t>(x.num_elements()); ++i) {
-      std::string text = x.flat<std::string>()[i];
-      if (all) {
-        RE2::GlobalReplace(&text, *regex, rewrite);
-      } else {
-        RE2::Replace(&text, *regex, rewrite);
-      }
-      y->flat<std::string>()[i] = std::move(text);
+  return KernelFn([regex, rewrite, all](KernelContext& ctx) {
+    return ReplaceMatches(ctx, *regex, rewrite, all);
+  });
+}
+
+StatusOr<KernelFn> BindReplace(const BindContext& c) {
+  const bool all = BoolAttr(*c.node, "replace_global", true);
+  return KernelFn([all](KernelContext& ctx) -> Status {
+    const Tensor &pattern = ctx.input(1), &rewrite = ctx.input(2);
+    if (pattern.rank() != 0) {
+      return InvalidArgumentError(
+          StrCat("Pattern must be scalar, but received ", pattern.shape().ToString()));
     }
-    return OkStatus();
+    if (rewrite.rank() != 0) {
+      return InvalidArgumentError(
+          StrCat("Rewrite must be scalar, but received ", rewrite.shape().ToString()));
+    }
+    ASSIGN_OR_RETURN(auto regex, CompilePattern(pattern.flat<std::string>()[0]));
+    return ReplaceMatches(ctx, *regex, rewrite.flat<std::string>()[0], all);
   });
 }
 
@@ -110,7 +123,7 @@ StatusOr<NumberFormat> FormatOf(const ir::Node& node, DType dtype) {
   if (scientific && shortest) {
     return InvalidArgumentError("Cannot select both scientific and shortest notation");
   }
-  if (!IsFloating(dtype) && (scientific || shortest || precision >= 0)) {
+  if (!IsFloating(dtype) && !IsComplex(dtype) && (scientific || shortest || precision >= 0)) {
     return InvalidArgumentError(
         StrCat("scientific, shortest and precision are for floating point, "
                "not for ",
@@ -147,6 +160,12 @@ std::string Printed(const std::string& format, V value) {
   return text;
 }
 
+template <typename T>
+std::string PrintedComplex(const std::string& format, std::complex<T> value) {
+  return StrCat("(", Printed(format, double{value.real()}), ",",
+                Printed(format, double{value.imag()}), ")");
+}
+
 std::string ElementAsString(const Tensor& x, size_t i, const NumberFormat& format) {
   switch (x.dtype()) {
     case DType::kString:
@@ -157,6 +176,10 @@ std::string ElementAsString(const Tensor& x, size_t i, const NumberFormat& forma
       return Printed(format.real, double{static_cast<float>(x.flat<Half>()[i])});
     case DType::kBFloat16:
       return Printed(format.real, double{static_cast<float>(x.flat<BFloat16>()[i])});
+    case DType::kComplex64:
+      return PrintedComplex(format.real, x.flat<std::complex<float>>()[i]);
+    case DType::kComplex128:
+      return PrintedComplex(format.real, x.flat<std::complex<double>>()[i]);
     default:
       break;
   }
@@ -192,51 +215,16 @@ int32_t Utf8Length(std::string_view text) {
 
 StatusOr<KernelFn> BindLength(const BindContext& c) {
   const bool characters = AttrOr<std::string>(*c.node, "unit", "BYTE") == "UTF8_CHAR";
-  return KernelFn([characters](KernelContext& ctx) -> Status {
-    const Tensor& x = ctx.input(0);
-    ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, x.shape()));
-    for (size_t i = 0; i < static_cast<size_t>(x.num_elements()); ++i) {
-      const std::string& text = x.flat<std::string>()[i];
-      y->flat<int32_t>()[i] = characters ? Utf8Length(text) : static_cast<int32_t>(text.size());
-    }
-    return OkStatus();
+  return KernelFn([characters](KernelContext& ctx) {
+    return MapStrings<int32_t>(ctx, [&](const std::string& text) {
+      return characters ? Utf8Length(text) : static_cast<int32_t>(text.size());
+    });
   });
 }
 
-std::string Upper(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return out;
-}
-std::string Lower(std::string_view text) { return AsciiLower(text); }
-std::string Strip(std::string_view text) { return std::string(StripWhitespace(text)); }
-
-template <std::string (*kFn)(std::string_view)>
-Status RunMap(KernelContext& c) {
-  const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
-  for (size_t i = 0; i < static_cast<size_t>(x.num_elements()); ++i) {
-    y->flat<std::string>()[i] = kFn(x.flat<std::string>()[i]);
-  }
-  return OkStatus();
-}
-
-template <Status (*kRun)(KernelContext&)>
-StatusOr<KernelFn> BindPlain(const BindContext&) {
-  return KernelFn(kRun);
-}
-
-// Letters beyond ASCII need tables that are not here.
-template <Status (*kRun)(KernelContext&)>
-StatusOr<KernelFn> BindCase(const BindContext& c) {
-  if (!AttrOr<std::string>(*c.node, "encoding", "").empty()) {
-    return UnimplementedError(StrCat(c.node->op(),
-                                     " with encoding utf-8; only ASCII (encoding '') "
-                                     "is supported"));
-  }
-  return KernelFn(kRun);
+Status RunStrip(KernelContext& c) {
+  return MapStrings<std::string>(
+      c, [](const std::string& text) { return std::string(StripWhitespace(text)); });
 }
 
 StatusOr<KernelFn> BindFormat(const BindContext& c) {
@@ -269,18 +257,18 @@ StatusOr<KernelFn> BindFormat(const BindContext& c) {
 
 std::vector<KernelDef> MakeTable() {
   std::vector<DType> printable = NumberTypes();
-  printable.push_back(DType::kBool);
-  printable.push_back(DType::kString);
+  for (DType dtype : {DType::kBool, DType::kString, DType::kComplex64, DType::kComplex128}) {
+    printable.push_back(dtype);
+  }
   return MakeKernels({
       {"StringJoin", BindJoin},
       {"StaticRegexFullMatch", BindStaticFullMatch},
-      {"RegexFullMatch", BindPlain<RunFullMatch>},
+      {"RegexFullMatch", BindRun<RunFullMatch>},
       {"StaticRegexReplace", BindStaticReplace},
+      {"RegexReplace", BindReplace},
       {"AsString", BindAsString, printable},
       {"StringLength", BindLength},
-      {"StringLower", BindCase<RunMap<Lower>>},
-      {"StringUpper", BindCase<RunMap<Upper>>},
-      {"StringStrip", BindPlain<RunMap<Strip>>},
+      {"StringStrip", BindRun<RunStrip>},
       {"StringFormat", BindFormat},
   });
 }

@@ -10,7 +10,8 @@
 namespace slipway::model {
 namespace {
 
-constexpr std::string_view kReaders[] = {"ReadFile", "RestoreV2"};
+constexpr std::string_view kReaders[] = {"ReadFile", "RestoreV2", "MatchingFiles",
+                                         "InitializeTableFromTextFileV2"};
 constexpr std::string_view kWriters[] = {"WriteFile", "SaveV2", "MergeV2Checkpoints"};
 
 Status Refuse(const ir::Node& node, const ir::Function& function) {

@@ -8,6 +8,9 @@
 namespace slipway::model {
 namespace {
 
+// Tables, which are no variables: what is written to one is read through its handle alone.
+bool IsTable(std::string_view op) { return op.find("HashTable") != std::string_view::npos; }
+
 std::vector<std::string> Callees(const ir::Node& node) {
   std::vector<std::string> names;
   for (const auto& [key, value] : node.attrs()) {
@@ -110,6 +113,7 @@ void ResourceWrites::MarkWritten(const ir::Output& handle, Summary* summary) {
       return;
     }
     if (MakesItsOwn(node.op())) return;
+    if (IsTable(node.op())) return;
     if (node.op() == "VarHandleOp") {
       auto name = VariableName(node);
       if (!name.ok()) break;

@@ -28,7 +28,7 @@ FLOATS = [np.float32, np.float64, np.float16, BF16]
 INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 COMPLEX = [np.complex64, np.complex128]
 CODES = {3: "INVALID_ARGUMENT", 5: "NOT_FOUND", 9: "FAILED_PRECONDITION", 11: "OUT_OF_RANGE",
-         12: "UNIMPLEMENTED"}
+         12: "UNIMPLEMENTED", 13: "INTERNAL"}
 
 
 def family(function):

@@ -26,6 +26,7 @@ std::span<const OpSchemaText> SignalOps();
 std::span<const OpSchemaText> SpecialOps();
 std::span<const OpSchemaText> SparseOps();
 std::span<const OpSchemaText> StringOps();
+std::span<const OpSchemaText> LookupOps();
 std::span<const OpSchemaText> ControlOps();
 std::span<const OpSchemaText> ListOps();
 
