@@ -63,6 +63,16 @@ ir::AttrValue ReadAttr(const std::string& type, const Json& json) {
   if (type == "float") return json.get<float>();
   if (type == "bool") return json.get<bool>();
   if (type == "shape") return PartialShape(ListOf<int64_t>(json));
+  if (type == "list(type)") {
+    std::vector<DType> dtypes;
+    for (const Json& element : json) dtypes.push_back(ReadDType(element));
+    return dtypes;
+  }
+  if (type == "list(shape)") {
+    std::vector<PartialShape> shapes;
+    for (const Json& element : json) shapes.emplace_back(ListOf<int64_t>(element));
+    return shapes;
+  }
   if (type == "list(string)") return ListOf<std::string>(json);
   if (type == "list(int)") return ListOf<int64_t>(json);
   if (type == "list(float)") return ListOf<float>(json);

@@ -106,8 +106,8 @@ class Cases:
             case["attrs"] = {k: attr_json(v) for k, v in attrs.items()}
         flat = []
         for value in inputs:
-            flat += list(value) if isinstance(value, list) and not np.isscalar(value) and \
-                value and hasattr(value[0], "dtype") else [value]
+            several = isinstance(value, list) and (not value or hasattr(value[0], "dtype"))
+            flat += value if several else [value]
         case["inputs"] = {str(i): tensor_json(v) for i, v in enumerate(flat) if v is not None}
         if variables:
             case["variables"] = {str(i): tensor_json(v) for i, v in variables.items()}

@@ -227,7 +227,10 @@ def crosses(c):
 
     def add(op, columns, dense, attrs, more=(), **rest):
         parts = [[column[i] for column in columns] for i in range(3)]
-        c.add(op, parts + [list(dense)] + list(more), attrs, **rest)
+        def types_of(arrays):
+            return [tf.string if a.dtype == object else tf.int64 for a in arrays]
+        types = {"N": len(columns), "sparse_types": types_of(parts[1]), "dense_types": types_of(dense)}
+        c.add(op, parts + [list(dense)] + list(more), {**attrs, **types}, **rest)
     words, others = sparse([["a", "b"], ["c"]], object), sparse([["x"], ["y", "z"]], object)
     numbers_, none = sparse([[1, -2], [2**40 + 3]], np.int64), sparse([[], []], np.int64)
     dense_words, dense_numbers = np.array([["p"], ["q"]], object), np.array([[7, 8], [9, -1]], np.int64)
