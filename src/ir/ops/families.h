@@ -31,6 +31,10 @@ std::span<const OpSchemaText> ParsingOps();
 std::span<const OpSchemaText> RaggedOps();
 std::span<const OpSchemaText> ControlOps();
 std::span<const OpSchemaText> ListOps();
+std::span<const OpSchemaText> ConvOps();
+std::span<const OpSchemaText> PoolingOps();
+std::span<const OpSchemaText> NormalizationOps();
+std::span<const OpSchemaText> SpatialOps();
 
 // Every table.
 std::span<const std::span<const OpSchemaText>> AllOpFamilies();
