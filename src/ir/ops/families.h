@@ -21,6 +21,7 @@ std::span<const OpSchemaText> GatherOps();
 std::span<const OpSchemaText> IndexingOps();
 std::span<const OpSchemaText> RandomOps();
 std::span<const OpSchemaText> ResourceOps();
+std::span<const OpSchemaText> ImageOps();
 std::span<const OpSchemaText> IoOps();
 std::span<const OpSchemaText> SignalOps();
 std::span<const OpSchemaText> SpecialOps();

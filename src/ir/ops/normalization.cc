@@ -2,7 +2,7 @@
 //
 // Batch normalisation and local response normalisation.
 #include "base/strings.h"
-#include "ir/ops/families.h"
+#include "ir/op_schema.h"
 #include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 

@@ -64,8 +64,8 @@ constexpr OpSchemaText kOps[] = {
      " ragged_split_types",
      "Tdense: list({float32, int64, string}) >= 0, num_sparse: int >= 0, sparse_types:"
      " list({float32, int64, string}) >= 0, ragged_value_types: list({float32, int64, string})"
-     " >= 0, ragged_split_types: list(index) >= 0, dense_shapes: list(shape) >= 0", kPure,"
-     " ParseExampleShape},
+     " >= 0, ragged_split_types: list(index) >= 0, dense_shapes: list(shape) >= 0", kPure,
+     ParseExampleShape},
     {"ParseSingleExample",
      "serialized: string, dense_defaults: Tdense",
      "sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse"

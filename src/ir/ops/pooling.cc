@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "ir/ops/families.h"
+#include "ir/op_schema.h"
 #include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 #include "ir/window.h"

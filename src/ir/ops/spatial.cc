@@ -2,7 +2,7 @@
 //
 // Moving pixels between space, depth and batch; patches and glimpses of images.
 #include "base/strings.h"
-#include "ir/ops/families.h"
+#include "ir/op_schema.h"
 #include "ir/ops/shape_helpers.h"
 #include "ir/shape_inference.h"
 #include "ir/window.h"

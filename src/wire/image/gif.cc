@@ -128,7 +128,7 @@ std::vector<int> LineOrder(int height, bool interlaced) {
     for (int y = 0; y < height; ++y) order.push_back(y);
     return order;
   }
-  for (const auto [first, step] : {std::pair(0, 8), {4, 8}, {2, 4}, {1, 2}}) {
+  for (const auto& [first, step] : {std::pair(0, 8), {4, 8}, {2, 4}, {1, 2}}) {
     for (int y = first; y < height; y += step) order.push_back(y);
   }
   return order;

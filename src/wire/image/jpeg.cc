@@ -2,14 +2,15 @@
 //
 // JPEG through libjpeg-turbo. Its errors arrive by longjmp: every call of the library stands in a
 // function of its own that holds nothing with a destructor.
-#include <jpeglib.h>
-
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+// Needs what stands above: size_t and FILE.
+#include <jpeglib.h>
 
 #include "base/strings.h"
 #include "wire/image/image.h"
