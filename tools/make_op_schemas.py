@@ -76,7 +76,7 @@ def attr_text(attr, named_sets):
     kind = attr.type.removeprefix("list(").removesuffix(")")
     types = [t for t in map(dtype, attr.allowed_values.list.type) if t]
     if types:
-        kind = "{" + ", ".join(sorted(types)) + "}"
+        kind = "{" + ", ".join(sorted(set(types))) + "}"
         if named_sets:
             kind = next((n for n, s in SETS.items() if s == set(types)), kind)
     elif attr.allowed_values.list.s:

@@ -99,6 +99,9 @@ StatusOr<Parsed> ParseCase(const OpCase& c) {
   ASSIGN_OR_RETURN(TensorMap inputs, ReadTensors(parsed, "inputs"));
   ASSIGN_OR_RETURN(TensorMap variables, ReadTensors(parsed, "variables"));
   ASSIGN_OR_RETURN(parsed.outputs, ReadTensors(parsed, "outputs"));
+  // nlohmann-json sorts by text, in which 10 comes before 2.
+  std::sort(parsed.outputs.begin(), parsed.outputs.end(),
+            [](const auto& a, const auto& b) { return std::stoul(a.first) < std::stoul(b.first); });
   ASSIGN_OR_RETURN(parsed.after, ReadTensors(parsed, "after"));
   parsed.inputs.resize(inputs.size() + variables.size());
   for (auto& [key, tensor] : inputs) parsed.inputs[std::stoul(key)] = std::move(tensor);

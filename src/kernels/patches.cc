@@ -126,8 +126,8 @@ struct Glimpse {
     if (centered) {
       offset /= 2;
       offset += whole / 2;
-      offset -= static_cast<float>(size) / 2;
     }
+    offset -= static_cast<float>(size) / 2;
     // Far outside is outside: a glimpse of noise alone.
     const float limit = whole + static_cast<float>(size) + 1;
     if (!(offset > -limit)) return -input - size;

@@ -18,9 +18,10 @@ T Plus(T a, T b) {
   return T(static_cast<float>(a) + static_cast<float>(b));
 }
 
-// All of a window's gradient goes to its first largest value.
+// All of a window's gradient goes to its first largest value, or, as TensorFlow has it in three
+// dimensions, to each of them (`every`).
 template <typename T>
-void MaxBackward(ThreadPool& pool, const Pool& p, const T* input, const T* dy, T* dx) {
+void MaxBackward(ThreadPool& pool, const Pool& p, bool every, const T* input, const T* dy, T* dx) {
   const int64_t lines = p.dims[0].output * p.dims[1].output;
   pool.ParallelFor(p.batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
@@ -39,7 +40,18 @@ void MaxBackward(ThreadPool& pool, const Pool& p, const T* input, const T* dy, T
             }
           });
           if (best < 0) continue;
-          din[best] = Plus(din[best], dout[at * p.pixel() + c * p.channel_out()]);
+          const T gradient = dout[at * p.pixel() + c * p.channel_out()];
+          if (!every) {
+            din[best] = Plus(din[best], gradient);
+            continue;
+          }
+          ForPixels(p, z, y, x, [&](int64_t pixel) {
+            const int64_t place = pixel * p.pixel() + channel;
+            using A = ComputeType<T>;
+            if (static_cast<A>(image[place]) == static_cast<A>(image[best])) {
+              din[place] = Plus(din[place], gradient);
+            }
+          });
         }
       });
     }
@@ -75,7 +87,7 @@ Status CheckGradient(const Pool& p, const Tensor& dy, std::string_view what) {
                                      ", but got ", dy.shape().ToString()));
 }
 
-Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec) {
+Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec, bool every) {
   const Tensor& input = ctx.input(0);
   const Tensor& dy = ctx.input(2);
   ASSIGN_OR_RETURN(const Pool p, MakePool(spec, input.shape()));
@@ -86,7 +98,7 @@ Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec) {
   std::memset(out->raw_data(), 0, out->byte_size());
   if (dy.num_elements() == 0) return OkStatus();
   SwitchType<int>(GradTypes{}, input.dtype(), [&]<typename T>() {
-    MaxBackward(ctx.intra_op(), p, input.flat<T>().data(), dy.flat<T>().data(),
+    MaxBackward(ctx.intra_op(), p, every, input.flat<T>().data(), dy.flat<T>().data(),
                 out->flat<T>().data());
     return 0;
   });
@@ -95,7 +107,8 @@ Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec) {
 
 StatusOr<KernelFn> BindMaxPoolGrad(const BindContext& bind) {
   ASSIGN_OR_RETURN(const ir::WindowSpec spec, ir::ReadWindowSpec(*bind.node, {.window = "ksize"}));
-  return KernelFn([spec](KernelContext& ctx) { return MaxGradient(ctx, spec); });
+  const bool every = bind.node->op() == "MaxPool3DGrad";
+  return KernelFn([spec, every](KernelContext& ctx) { return MaxGradient(ctx, spec, every); });
 }
 
 StatusOr<KernelFn> BindMaxPoolGradV2(const BindContext& bind) {
@@ -106,7 +119,7 @@ StatusOr<KernelFn> BindMaxPoolGradV2(const BindContext& bind) {
     ASSIGN_OR_RETURN(const IntVec strides, ReadIntVector(ctx.input(4), "strides"));
     RETURN_IF_ERROR(ir::SetWindow({ksize.begin(), ksize.end()}, &spec));
     RETURN_IF_ERROR(ir::SetStrides({strides.begin(), strides.end()}, &spec));
-    return MaxGradient(ctx, spec);
+    return MaxGradient(ctx, spec, false);
   });
 }
 

@@ -130,7 +130,7 @@ const Json* Field(const Json& object, const char* snake, const char* camel) {
   return other == object.end() ? nullptr : &*other;
 }
 
-Status AppendFloat(const Json& value, std::string* list) {
+Status AppendFloat(const Json& value, ProtoWriter* list) {
   double number = 0;
   if (value.is_number()) {
     number = value.get<double>();
@@ -147,13 +147,11 @@ Status AppendFloat(const Json& value, std::string* list) {
   }
   const auto narrow = static_cast<float>(number);
   if (std::isinf(narrow) && !std::isinf(number)) return Unfit("a float is out of range");
-  uint32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof(bits));
-  AppendFixed32(list, bits);
+  list->Float(1, narrow);
   return OkStatus();
 }
 
-Status AppendInt(const Json& value, std::string* list) {
+Status AppendInt(const Json& value, ProtoWriter* list) {
   std::optional<int64_t> number;
   if (value.is_number_unsigned()) {
     if (value.get<uint64_t>() <= INT64_MAX) number = value.get<int64_t>();
@@ -166,7 +164,7 @@ Status AppendInt(const Json& value, std::string* list) {
     if (real == std::floor(real) && std::abs(real) < 9e18) number = static_cast<int64_t>(real);
   }
   if (!number) return Unfit("an int64 is wanted");
-  AppendVarint(list, static_cast<uint64_t>(*number));
+  list->Int64(1, *number);
   return OkStatus();
 }
 
@@ -182,7 +180,7 @@ Status AppendBytes(const Json& value, ProtoWriter* list) {
   return OkStatus();
 }
 
-// A Feature: {"floatList": {"value": [1, 2]}}.
+// A Feature: {"floatList": {"value": [1, 2]}}. Numbers one by one, as TensorFlow writes them here.
 StatusOr<std::string> EncodeFeature(const Json& feature) {
   static constexpr struct {
     const char *snake, *camel;
@@ -195,17 +193,16 @@ StatusOr<std::string> EncodeFeature(const Json& feature) {
     if (list == nullptr) continue;
     if (!list->is_object()) return Unfit("a list must be an object with \"value\"");
     const auto values = list->find("value");
-    std::string body, packed;
+    std::string body;
     ProtoWriter writer(&body);
     if (values != list->end()) {
       if (!values->is_array()) return Unfit("\"value\" must be an array");
       for (const Json& value : *values) {
         RETURN_IF_ERROR(kind == 0   ? AppendBytes(value, &writer)
-                        : kind == 1 ? AppendFloat(value, &packed)
-                                    : AppendInt(value, &packed));
+                        : kind == 1 ? AppendFloat(value, &writer)
+                                    : AppendInt(value, &writer));
       }
     }
-    if (!packed.empty()) writer.Bytes(1, packed);
     ProtoWriter(&out).Bytes(kind + 1, body);
   }
   return out;

@@ -61,7 +61,8 @@ def text(value):
 def tensor_json(array):
     t = tf.convert_to_tensor(array)
     values = t.numpy()
-    flat = np.asarray(values).reshape(-1)
+    # numpy's own byte strings lose the zeros at their ends.
+    flat = np.asarray(values, object if t.dtype == tf.string else None).reshape(-1)
     if t.dtype == tf.string:
         flat = [text(v) for v in flat.tolist()]
     else:
