@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -11,6 +13,13 @@
 
 namespace slipway::kernels {
 namespace {
+
+template <typename T>
+constexpr int kFractionBits = std::numeric_limits<T>::digits - 1;
+template <>
+constexpr int kFractionBits<Half> = 10;
+template <>
+constexpr int kFractionBits<BFloat16> = 7;
 
 // What an x86 conversion gives beyond the range and for NaN, without C++'s undefined behaviour.
 template <typename I, typename F>
@@ -74,13 +83,31 @@ CastLoop LoopFor(DType from, DType to) {
   });
 }
 
+// Towards zero: the bits of the fraction that To has no room for are dropped first.
+template <typename From, typename To>
+void TruncateRun(const void* from, void* to, int64_t n) {
+  using Bits = std::conditional_t<sizeof(From) == 8, uint64_t, uint32_t>;
+  constexpr int kDropped = kFractionBits<From> - kFractionBits<To>;
+  const From* x = static_cast<const From*>(from);
+  To* y = static_cast<To*>(to);
+  for (int64_t i = 0; i < n; ++i) {
+    const Bits kept = std::bit_cast<Bits>(x[i]) >> kDropped << kDropped;
+    y[i] = Convert<To>(std::isnan(x[i]) ? x[i] : std::bit_cast<From>(kept));
+  }
+}
+
+CastLoop TruncatingLoopFor(DType from, DType to) {
+  return SwitchType<CastLoop>(TypeList<float, double>{}, from, [to]<typename From>() {
+    return SwitchType<CastLoop>(TypeList<float, Half, BFloat16>{}, to,
+                                []<typename To>() -> CastLoop { return &TruncateRun<From, To>; });
+  });
+}
+
 StatusOr<KernelFn> BindCast(const BindContext& c) {
   const DType from = c.input_dtype(0), to = c.node->dtype(0);
-  if (BoolAttr(*c.node, "Truncate") && IsFloating(from) && IsFloating(to) &&
-      DTypeSize(to) < DTypeSize(from)) {
-    return UnimplementedError("Cast with Truncate = true to a narrower floating point type");
-  }
-  const CastLoop loop = LoopFor(from, to);
+  const bool truncates = BoolAttr(*c.node, "Truncate") && IsFloating(from) && IsFloating(to) &&
+                         DTypeSize(to) < DTypeSize(from);
+  const CastLoop loop = truncates ? TruncatingLoopFor(from, to) : LoopFor(from, to);
   if (loop == nullptr && from != to) {
     return UnimplementedError(StrCat("Cast ", DTypeName(from), " to ", DTypeName(to)));
   }

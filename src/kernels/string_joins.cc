@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "kernels/attrs.h"
+#include "kernels/broadcast.h"
 #include "kernels/kernel_table.h"
 #include "kernels/map_strings.h"
 #include "kernels/types.h"
@@ -265,10 +266,29 @@ StatusOr<KernelFn> BindNGrams(const BindContext& c) {
   return KernelFn([grams](KernelContext& ctx) { return grams.Run(ctx); });
 }
 
+// Add of strings puts the second behind the first.
+Status RunAdd(KernelContext& c) {
+  const Shape* shapes[] = {&c.input(0).shape(), &c.input(1).shape()};
+  Broadcast plan;
+  RETURN_IF_ERROR(Broadcast::Make(shapes, &plan));
+  ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, plan.output));
+  const auto first = c.input(0).flat<std::string>(), second = c.input(1).flat<std::string>();
+  const int last = plan.rank - 1;
+  plan.ForEachRun(0, out->num_elements(), [&](const int64_t* offsets, int64_t at, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      out->flat<std::string>()[static_cast<size_t>(at + i)] =
+          StrCat(first[static_cast<size_t>(offsets[0] + i * plan.strides[0][last])],
+                 second[static_cast<size_t>(offsets[1] + i * plan.strides[1][last])]);
+    }
+  });
+  return OkStatus();
+}
+
 }  // namespace
 
 std::span<const KernelDef> StringJoinKernels() {
   static const std::vector<KernelDef> table = MakeKernels({
+      {"Add", BindRun<RunAdd>, {DType::kString}},
       {"ReduceJoin", BindReduceJoin},
       {"UnsortedSegmentJoin", BindSegmentJoin},
       {"StringNGrams", BindNGrams},

@@ -290,27 +290,6 @@ StatusOr<TensorJsonCall> ParseCall(const Json& json, Env* env, const std::string
   return call;
 }
 
-// Python writes NaN and infinities as bare words, which are not JSON: put into quotes.
-std::string QuoteBareWords(std::string_view text) {
-  std::string out;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (!in_string) {
-      for (std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
-        if (!text.substr(i).starts_with(word)) continue;
-        StrAppend(&out, '"', word, '"');
-        i += word.size();
-        break;
-      }
-      if (i >= text.size()) break;
-    }
-    if (text[i] == '"') in_string = !in_string;
-    out.push_back(text[i]);
-    if (in_string && text[i] == '\\' && i + 1 < text.size()) out.push_back(text[++i]);
-  }
-  return out;
-}
-
 StatusOr<Json> ParseText(std::string_view text) {
   const bool bare =
       text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
@@ -522,6 +501,26 @@ Status WriteTensorJsonResponse(Env* env, const std::string& path, bool steps,
 std::string TensorToJson(const Tensor& tensor) {
   std::string out;
   AppendInline(tensor, &out);
+  return out;
+}
+
+std::string QuoteBareWords(std::string_view text) {
+  std::string out;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (!in_string) {
+      for (std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+        if (!text.substr(i).starts_with(word)) continue;
+        StrAppend(&out, '"', word, '"');
+        i += word.size();
+        break;
+      }
+      if (i >= text.size()) break;
+    }
+    if (text[i] == '"') in_string = !in_string;
+    out.push_back(text[i]);
+    if (in_string && text[i] == '\\' && i + 1 < text.size()) out.push_back(text[++i]);
+  }
   return out;
 }
 

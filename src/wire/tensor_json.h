@@ -62,4 +62,7 @@ Status WriteTensorJsonResponse(Env* env, const std::string& path, bool steps,
 // One tensor as it is written inline, whatever its size; for messages and logs.
 std::string TensorToJson(const Tensor& tensor);
 
+// Python writes NaN and infinities as bare words, which are not JSON: they are put into quotes.
+std::string QuoteBareWords(std::string_view text);
+
 }  // namespace slipway

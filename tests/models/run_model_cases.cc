@@ -207,7 +207,7 @@ class ModelRun {
 
 StatusOr<Json> ReadJson(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(Env::Default(), path));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(QuoteBareWords(text), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return InvalidArgumentError(path + " is no JSON");
   return json;
 }

@@ -32,3 +32,8 @@ def cast(c):
     c.add("Bitcast", [np.array([1.0, -2.0], np.float32)], {"type": tf.uint8}, note="smaller")
     c.add("Bitcast", [np.arange(8, dtype=np.uint8).reshape(2, 4)], {"type": tf.int32}, note="larger")
     c.add("Bitcast", [np.arange(6, dtype=np.uint8).reshape(2, 3)], {"type": tf.int32}, note="bad", error="")
+    real = [1.00390625, 3.14159265, -2.7182818, 65519.0, 1e-30, NAN, INF, -INF, 0.0, 123456.789]
+    for src, dst in [(np.float32, tf.float16), (np.float32, tf.bfloat16), (np.float64, tf.float32),
+                     (np.float64, tf.float16), (np.float64, tf.bfloat16)]:
+        c.add("Cast", [np.array(real, src)], {"DstT": dst, "Truncate": True},
+              note=f"truncates_{tf.as_dtype(src).name}_{dst.name}")
