@@ -283,6 +283,7 @@ StatusOr<std::unique_ptr<Executable>> Executable::Compile(ir::Function function,
   context.evaluate = [&bind](const ir::Node& node, std::span<const Tensor> values) {
     return EvaluateNode(node, values, bind);
   };
+  RETURN_IF_ERROR(ir::RunPasses(function, context, ir::RequiredPasses()));
   if (o.run_passes) {
     RETURN_IF_ERROR(ir::RunPasses(function, context, ir::DefaultPasses(), &impl->reports));
   }

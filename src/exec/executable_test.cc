@@ -203,6 +203,18 @@ TEST(ExecutableTest, ErrorsNameNodeOpAndShapes) {
   EXPECT_TRUE(RunOnce(*dense, {RandomTensor({2, 4}, 1)}).ok()) << "a failed run left a trace";
 }
 
+// Keras and tf.function leave such nodes behind; TensorFlow does not run them.
+TEST(ExecutableTest, WhatNothingNeedsIsNotRunWithPassesOffEither) {
+  FunctionMaker f;
+  const ir::Output x = f.Arg("x", DType::kFloat, {-1, -1});
+  f.b().Op("MatMul", {x, x});  // wrong unless x is square
+  f.Return("y", f.b().Op("Relu", {x}));
+  auto executable = Executable::Compile(f.Take(), {.run_passes = false});
+  ASSERT_TRUE(executable.ok()) << executable.status().ToString();
+  const auto outputs = RunOnce(**executable, {RandomTensor({2, 3}, 1)});
+  EXPECT_TRUE(outputs.ok()) << outputs.status().ToString();
+}
+
 TEST(ExecutableTest, UnknownOpIsNamedWhenCompiling) {
   FunctionMaker f;
   auto node = f.b().graph()->AddOpaqueNode({.op = "FancyOp", .name = "fancy"}, {DType::kFloat});

@@ -42,6 +42,10 @@ struct Pass {
   Status (*run)(Function& function, const PassContext& context, std::string* note);
 };
 
+// What runs with passes off too: TensorFlow's functions do not run what no result and no effect
+// needs, so that a wrong node there is no error.
+std::span<const Pass> RequiredPasses();
+
 // inline → freeze → fold → simplify → common subexpressions → fuse → prune, each a file.
 std::span<const Pass> DefaultPasses();
 

@@ -5,6 +5,14 @@
 
 namespace slipway::ir {
 
+namespace {
+
+constexpr Pass kPrune = {"prune", "removes what no result and no effect needs", Prune};
+
+}  // namespace
+
+std::span<const Pass> RequiredPasses() { return {&kPrune, 1}; }
+
 std::span<const Pass> DefaultPasses() {
   static constexpr Pass kPasses[] = {
       {"inline_calls", "copies the bodies of called functions into the caller", InlineCalls},
@@ -15,7 +23,7 @@ std::span<const Pass> DefaultPasses() {
       {"simplify", "drops arithmetic and moves that change nothing", SimplifyArithmetic},
       {"common_subexpressions", "computes equal values once", ShareCommonSubexpressions},
       {"fuse_dense", "makes one op of a product, its bias and its activation", FuseDense},
-      {"prune", "removes what no result and no effect needs", Prune},
+      kPrune,
   };
   return kPasses;
 }
