@@ -18,8 +18,10 @@ int LatencyHistogram::BucketOf(int64_t nanos) {
 int64_t LatencyHistogram::EndOf(int bucket) {
   const int shift = (bucket >> kSubBits) - 1;
   if (shift < 0) return bucket;
-  const int64_t first = (int64_t{1} << kSubBits) + (bucket & ((1 << kSubBits) - 1));
-  return ((first + 1) << shift) - 1;
+  // Unsigned: the last bucket ends at the largest int64_t.
+  const uint64_t first =
+      (uint64_t{1} << kSubBits) + static_cast<uint64_t>(bucket & ((1 << kSubBits) - 1));
+  return static_cast<int64_t>(((first + 1) << shift) - 1);
 }
 
 void LatencyHistogram::Add(int64_t nanos) {
