@@ -107,7 +107,9 @@ TEST(CheckpointManagerTest, TwoTrainingsAtOnceLeaveAWholeOne) {
   for (std::thread& training : trainings) training.join();
   EXPECT_EQ(*LatestNumber(folder), 12);
   // A checkpoint that replaces one of its name has its data in files of other names.
-  for (const std::string& file : *Env::Default()->ListDirectory(folder)) {
+  const auto files = Env::Default()->ListDirectory(folder);
+  ASSERT_TRUE(files.ok());
+  for (const std::string& file : *files) {
     EXPECT_TRUE(file == "checkpoint" || file.starts_with("ckpt-12.")) << file;
   }
 }
