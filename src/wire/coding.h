@@ -48,6 +48,7 @@ inline void AppendVarint(std::string* out, uint64_t value) {
   out->append(bytes, static_cast<size_t>(WriteVarint(bytes, value) - bytes));
 }
 inline int VarintSize(uint64_t value) { return (63 - __builtin_clzll(value | 1)) / 7 + 1; }
+// What ReadVarint does beyond one byte.
 bool ReadLongVarint(const char** at, const char* end, uint64_t* value);
 // Takes one varint off the front of [*at, end). False, with *at unchanged, if the bytes end
 // within it or it has more than ten bytes.
