@@ -29,6 +29,7 @@ function(slipway_add_part name)
     add_library(slipway_${name} STATIC ${sources})
     target_include_directories(slipway_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(slipway_${name} PUBLIC ${dep_targets} ${arg_LIBS})
+    target_precompile_headers(slipway_${name} REUSE_FROM slipway_precompiled)
   else()
     add_library(slipway_${name} INTERFACE)
     target_include_directories(slipway_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
@@ -49,6 +50,7 @@ function(slipway_add_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM slipway_precompiled_tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX "${name}/"
                        PROPERTIES TIMEOUT 300

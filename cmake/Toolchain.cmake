@@ -8,7 +8,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(SLIPWAY_CCACHE ccache)
 if(SLIPWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLIPWAY_CCACHE})
+  # Without this ccache does not keep what was compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SLIPWAY_CCACHE})
 endif()
 
 find_program(SLIPWAY_MOLD mold)
