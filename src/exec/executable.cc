@@ -77,7 +77,7 @@ class MissingOps {
                 entry.first_node, "');");
     }
     text.back() = '.';
-    return UnimplementedError(StrCat(text, " docs/ops.md lists the supported ones"));
+    return UnimplementedError(StrCat(text, " docs/reference/ops.md lists the supported ones"));
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/ops.md, the list of ops that models may use, is made from the registries:
+// docs/reference/ops.md, the list of ops that models may use, is made from the registries:
 //   SLIPWAY_WRITE_OPS_PAGE=1 build/dev/src/exec/exec_test --gtest_filter='OpsPage.*'
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 namespace slipway::exec {
 namespace {
 
-constexpr char kPage[] = "docs/ops.md";
+constexpr char kPage[] = "docs/reference/ops.md";
 constexpr char kHead[] =
     "# Supported ops\n"
     "\n"
