@@ -16,6 +16,7 @@ struct ModelShowFlags {
   std::string signature;
   std::string format = "text";
   bool all = false;
+  bool list_ops = false;
 };
 
 Status Show(const ModelShowFlags& flags) {
@@ -23,6 +24,7 @@ Status Show(const ModelShowFlags& flags) {
                    formats::ReadSavedModel(Env::Default(), flags.dir));
   model::DescribeOptions options;
   options.all = flags.all;
+  options.list_ops = flags.list_ops;
   options.signature = flags.signature;
   if (!flags.tag_set.empty()) {
     for (std::string_view tag : StrSplit(flags.tag_set, ',')) options.tags.emplace_back(tag);
@@ -46,6 +48,7 @@ int RunModelShow(Args args) {
        {"all", &f.all, "show everything"},
        {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
        {"signature_def", &f.signature, "the signature to show"},
+       {"list_ops", &f.list_ops, "show the ops of the MetaGraph with these tags"},
        {"format", &f.format, "text or json"}});
   if (const Parsed parsed = ParseFlags(&flags, "model show", args, 0); parsed.exit) {
     return *parsed.exit;

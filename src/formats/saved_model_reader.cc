@@ -73,6 +73,7 @@ StatusOr<SignatureTensor> ReadTensorInfo(std::string_view name, const tf::Tensor
   tensor.name = name;
   if (info.dtype() != tf::DT_INVALID) {
     ASSIGN_OR_RETURN(tensor.dtype, DTypeFromProto(info.dtype()));
+    tensor.is_reference = info.dtype() != static_cast<int>(tensor.dtype);
   }
   // Without the field nothing is known; a scalar's shape is a message without dimensions.
   if (info.has_tensor_shape()) {
@@ -274,7 +275,9 @@ StatusOr<MetaGraph> MetaGraphFromProto(tf::MetaGraphDef* proto, const ReadLimits
                NodeOf(saver.restore_op_name()), saver.version() != tf::SaverDef::V2};
   out.init_op = FindInitOp(*proto);
   RETURN_IF_ERROR(ReadAssets(*proto, &out.assets));
+  out.has_object_graph = proto->has_object_graph_def();
   RETURN_IF_ERROR(ReadVariables(proto->object_graph_def(), &out.variables));
+  out.python_functions = ListPythonFunctions(proto->object_graph_def());
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "formats/python_functions.h"
 #include "ir/function.h"
 #include "slipway/status.h"
 #include "slipway/tensor.h"
@@ -26,6 +27,7 @@ struct SignatureTensor {
   std::string name;         // as clients say it: "x"
   std::string tensor_name;  // in the graph: "serving_default_x:0"; empty for other encodings
   DType dtype = DType::kInvalid;
+  bool is_reference = false;  // of that type, as variables of TensorFlow 1 are
   PartialShape shape;
   // Composite tensors: names of the component tensors (sparse: values, indices, dense_shape).
   std::vector<std::string> components;
@@ -72,6 +74,9 @@ struct MetaGraph {
   std::string init_op;
   std::vector<AssetFile> assets;
   std::vector<VariableInfo> variables;
+  // Models of TensorFlow 1 have no object graph.
+  bool has_object_graph = false;
+  std::vector<PythonFunction> python_functions;
 };
 
 struct SavedModelFile {
