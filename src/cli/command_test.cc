@@ -107,6 +107,33 @@ TEST(FailTest, ErrorsComeBehindWhatWasPrintedBefore) {
   EXPECT_THAT(printed.text, testing::MatchesRegex("first\nINTERNAL: second\nthird\n.*fourth\n"));
 }
 
+constexpr char kAffine[] = "--dir=tests/golden/saved_models/affine/saved_model";
+
+TEST(ModelRunTest, TakesExpressions) {
+  const Printed printed = RunMain({"model", "run", kAffine, "--input_exprs", "x=[1, 2.0, -3]"});
+  EXPECT_EQ(printed.exit, kDone);
+  EXPECT_EQ(printed.text, "Result for output key y:\nfloat32[3] [2.5 3 0.5]\n");
+  const Printed wrong = RunMain({"model", "run", kAffine, "--input_exprs", "x=open('f')"});
+  EXPECT_EQ(wrong.exit, kFailed);
+  EXPECT_THAT(wrong.text, HasSubstr("--input_exprs x: at \"open('f')\": this name is not known"));
+}
+
+TEST(ModelRunTest, RefusesWhatItCannotDo) {
+  for (const auto& [flag, text] :
+       {std::pair{"--worker=grpc://h:1", "slipway serve"}, std::pair{"--tf_debug", "--trace"},
+        std::pair{"--request=r.json", "--request holds all inputs"},
+        std::pair{"--input_expr=x=1", "did you mean '--input_exprs'?"}}) {
+    const Printed printed = RunMain({"model", "run", kAffine, "--input_exprs=x=[1]", flag});
+    EXPECT_EQ(printed.exit, kWrongUsage) << printed.text;
+    EXPECT_THAT(printed.text, HasSubstr(text));
+  }
+  const std::string pickle = JoinPath(testing::TempDir(), "slipway_pickle");
+  ASSERT_TRUE(WriteFile(Env::Default(), pickle, "\x80\x04K\x01.").ok());
+  const Printed printed = RunMain({"model", "run", kAffine, "--inputs=x=" + pickle});
+  EXPECT_EQ(printed.exit, kFailed);
+  EXPECT_THAT(printed.text, HasSubstr("is a pickle"));
+}
+
 TEST(ModelRunTest, TraceHasTheOpsOfTheLastCall) {
   const std::string folder = JoinPath(testing::TempDir(), "slipway_trace");
   ASSERT_TRUE(Env::Default()->CreateDirectories(folder).ok());

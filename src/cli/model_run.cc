@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
+#include "base/log.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/model_inputs.h"
 #include "exec/profile.h"
-#include "model/saved_model.h"
 #include "wire/npy.h"
 #include "wire/tensor_json.h"
 
@@ -12,14 +13,48 @@ namespace slipway::cli {
 namespace {
 
 struct ModelRunFlags {
-  std::string dir;
-  std::string tag_set = "serve";
-  std::string signature = "serving_default";
+  ModelInputFlags model;
   std::string request;
   std::string response;
-  std::vector<std::string> inputs;
+  std::string outdir;
+  bool overwrite = false;
   std::string trace;
+  // Of saved_model_cli's sessions, which are not here.
+  std::string worker;
+  bool init_tpu = false;
+  bool tf_debug = false;
+  bool use_tfrt = false;
 };
+
+// Whatever a flag of saved_model_cli asks for must not be left out in silence.
+Status CheckFlags(const ModelRunFlags& f) {
+  if (f.model.dir.empty()) {
+    return InvalidArgumentError("--dir is missing: the SavedModel's directory");
+  }
+  if (!f.request.empty() && f.model.any_inputs()) {
+    return InvalidArgumentError("--request holds all inputs; give no --inputs beside it");
+  }
+  if (!f.worker.empty() || f.init_tpu) {
+    return InvalidArgumentError(
+        "--worker and --init_tpu are for TensorFlow's sessions on other machines; the model runs "
+        "here, `slipway serve` is for calls from elsewhere");
+  }
+  if (f.tf_debug) {
+    return InvalidArgumentError("--tf_debug is TensorFlow's debugger; --trace shows what ran");
+  }
+  if (f.use_tfrt) LOG_WARNING("--use_tfrt changes nothing: there is one runtime");
+  return OkStatus();
+}
+
+StatusOr<TensorJsonRequest> MakeRequest(const ModelRunFlags& f, const model::SavedModel& model) {
+  if (!f.request.empty()) return ReadTensorJsonRequest(Env::Default(), f.request);
+  TensorJsonRequest request;
+  request.calls.emplace_back();
+  ASSIGN_OR_RETURN(const model::Signature* signature, model.FindSignature(f.model.signature));
+  ASSIGN_OR_RETURN(const model::TensorMap inputs, f.model.Inputs(*signature));
+  request.calls[0].inputs.assign(inputs.begin(), inputs.end());
+  return request;
+}
 
 TensorJsonResult RunCall(const model::SavedModel& saved_model, const TensorJsonCall& call,
                          const std::string& default_signature, exec::StepProfile* profile) {
@@ -38,58 +73,49 @@ TensorJsonResult RunCall(const model::SavedModel& saved_model, const TensorJsonC
   return result;
 }
 
-// "name=file.npy;other=file.npy", as saved_model_cli takes it.
-Status AddInputs(Env* env, const std::string& text, TensorJsonCall* call) {
-  for (std::string_view piece : StrSplit(text, ';')) {
-    if (piece.empty()) continue;
-    const size_t equals = piece.find('=');
-    if (equals == std::string_view::npos) {
-      return InvalidArgumentError(
-          StrCat("--inputs ", Quoted(piece), ": wanted NAME=FILE.npy, several with ';' between"));
-    }
-    const std::string path(piece.substr(equals + 1));
-    ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(env, path));
-    call->inputs.emplace_back(std::string(piece.substr(0, equals)), std::move(tensor));
+// One .npy a result; nothing is written if one of them is there already.
+Status SaveOutputs(const ModelRunFlags& f, const TensorJsonResult& result) {
+  Env* env = Env::Default();
+  RETURN_IF_ERROR(env->CreateDirectories(f.outdir));
+  const auto path_of = [&](const std::string& name) { return JoinPath(f.outdir, name + ".npy"); };
+  for (const auto& [name, tensor] : result.outputs) {
+    if (f.overwrite || !env->Exists(path_of(name))) continue;
+    return AlreadyExistsError(
+        StrCat("Output file ", path_of(name),
+               " already exists. Add \"--overwrite\" to overwrite the existing output files."));
+  }
+  for (const auto& [name, tensor] : result.outputs) {
+    RETURN_IF_ERROR(WriteNpy(env, path_of(name), tensor).WithContext(StrCat("Output ", name)));
+    std::printf("Output %s is saved to %s\n", name.c_str(), path_of(name).c_str());
   }
   return OkStatus();
 }
 
-StatusOr<TensorJsonRequest> MakeRequest(Env* env, const ModelRunFlags& flags) {
-  if (!flags.request.empty()) return ReadTensorJsonRequest(env, flags.request);
-  TensorJsonRequest request;
-  request.calls.emplace_back();
-  for (const std::string& text : flags.inputs) {
-    RETURN_IF_ERROR(AddInputs(env, text, &request.calls[0]));
+Status PrintResult(const ModelRunFlags& f, const TensorJsonResult& result) {
+  if (!result.status.ok()) std::printf("%s\n", result.status.ToString().c_str());
+  for (const auto& [name, tensor] : result.outputs) {
+    std::printf("Result for output key %s:\n%s\n", name.c_str(), tensor.ToString(100).c_str());
   }
-  return request;
+  return f.outdir.empty() ? OkStatus() : SaveOutputs(f, result);
 }
 
-Status RunModel(const ModelRunFlags& flags) {
+Status RunModel(const ModelRunFlags& f) {
   Env* env = Env::Default();
-  model::LoadOptions options;
-  options.tags.clear();
-  for (std::string_view tag : StrSplit(flags.tag_set, ',')) options.tags.emplace_back(tag);
-  ASSIGN_OR_RETURN(const auto saved_model, model::SavedModel::Load(env, flags.dir, options));
-  ASSIGN_OR_RETURN(const TensorJsonRequest request, MakeRequest(env, flags));
+  ASSIGN_OR_RETURN(const auto saved_model, f.model.Load());
+  ASSIGN_OR_RETURN(const TensorJsonRequest request, MakeRequest(f, *saved_model));
   std::vector<TensorJsonResult> results;
   exec::StepProfile profile;
   for (const TensorJsonCall& call : request.calls) {
-    const bool profiled = !flags.trace.empty() && &call == &request.calls.back();
-    results.push_back(RunCall(*saved_model, call, flags.signature, profiled ? &profile : nullptr));
+    const bool profiled = !f.trace.empty() && &call == &request.calls.back();
+    results.push_back(
+        RunCall(*saved_model, call, f.model.signature, profiled ? &profile : nullptr));
   }
   if (!request.has_steps) RETURN_IF_ERROR(results[0].status);
-  if (!flags.trace.empty()) {
-    RETURN_IF_ERROR(exec::WritePerfettoTrace(env, flags.trace, profile));
+  if (!f.trace.empty()) RETURN_IF_ERROR(exec::WritePerfettoTrace(env, f.trace, profile));
+  if (!f.response.empty()) {
+    return WriteTensorJsonResponse(env, f.response, request.has_steps, results);
   }
-  if (!flags.response.empty()) {
-    return WriteTensorJsonResponse(env, flags.response, request.has_steps, results);
-  }
-  for (const TensorJsonResult& result : results) {
-    if (!result.status.ok()) std::printf("%s\n", result.status.ToString().c_str());
-    for (const auto& [name, tensor] : result.outputs) {
-      std::printf("Result for output key %s:\n%s\n", name.c_str(), tensor.ToString(100).c_str());
-    }
-  }
+  for (const TensorJsonResult& result : results) RETURN_IF_ERROR(PrintResult(f, result));
   return OkStatus();
 }
 
@@ -97,23 +123,26 @@ Status RunModel(const ModelRunFlags& flags) {
 
 int RunModelRun(Args args) {
   ModelRunFlags f;
-  FlagSet flags(
-      "slipway model run --dir DIR [flags]",
-      "Runs a signature of a SavedModel on inputs from files.",
-      {{"dir", &f.dir, "the SavedModel's directory"},
-       {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
-       {"signature_def", &f.signature, "the signature, if the request names none"},
+  std::vector<Flag> table = f.model.Table();
+  table.insert(
+      table.end(),
+      {{"outdir", &f.outdir, "a directory for the outputs, each as NAME.npy"},
+       {"overwrite", &f.overwrite, "write over files that are there in --outdir"},
        {"request", &f.request, "a request in typed tensor JSON (docs/formats/tensor-json.md)"},
-       {"response", &f.response, "where the response goes; printed if not given"},
-       {"inputs", &f.inputs, "inputs as NAME=FILE.npy, several with ';' between"},
-       {"trace", &f.trace, "a file for when each op of the last call ran, for ui.perfetto.dev"}});
+       {"response", &f.response, "where the response in that form goes; printed if not given"},
+       {"trace", &f.trace, "a file for when each op of the last call ran, for ui.perfetto.dev"},
+       {"worker", &f.worker, "refused: a session of TensorFlow elsewhere"},
+       {"init_tpu", &f.init_tpu, "refused: for --worker"},
+       {"tf_debug", &f.tf_debug, "refused: TensorFlow's debugger"},
+       {"use_tfrt", &f.use_tfrt, "changes nothing: there is one runtime"}});
+  FlagSet flags("slipway model run --dir DIR [flags]",
+                "Runs a signature of a SavedModel on inputs from files or the command line, with "
+                "the flags of saved_model_cli run.",
+                std::move(table));
   if (const Parsed parsed = ParseFlags(&flags, "model run", args, 0); parsed.exit) {
     return *parsed.exit;
   }
-  if (f.dir.empty()) {
-    return FailUsage("model run",
-                     InvalidArgumentError("--dir is missing: the SavedModel's directory"));
-  }
+  if (const Status usage = CheckFlags(f); !usage.ok()) return FailUsage("model run", usage);
   const Status status = RunModel(f);
   return status.ok() ? kDone : Fail(status);
 }

@@ -17,6 +17,8 @@ struct Header {
   DType dtype = DType::kInvalid;
   bool big_endian = false;
   bool fortran_order = false;
+  char text_kind = 0;     // 'S' or 'U' of text
+  size_t text_width = 0;  // bytes of an element
   Shape shape;
   uint64_t data_offset = 0;
 };
@@ -91,6 +93,11 @@ class HeaderText {
 
   static Status ReadDescr(std::string_view descr, Header* header) {
     const auto size = descr.size() < 3 ? std::nullopt : ParseInt64(descr.substr(2));
+    if (size && (descr[1] == 'S' || descr[1] == 'U') && *size > 0 && *size < (1 << 28)) {
+      header->dtype = DType::kString;
+      header->text_kind = descr[1];
+      header->text_width = static_cast<size_t>(*size) * (descr[1] == 'U' ? 4 : 1);
+    }
     if (size) {
       for (const NpyType& type : kTypes) {
         if (type.kind == descr[1] && static_cast<int64_t>(type.size) == *size) {
@@ -100,8 +107,8 @@ class HeaderText {
     }
     if (header->dtype == DType::kInvalid || std::string_view("<>|=").find(descr[0]) > 3) {
       return InvalidArgumentError(StrCat("A .npy file holds elements of type ", Quoted(descr),
-                                         "; only booleans, integers, floats and complex numbers "
-                                         "can be read"));
+                                         "; only booleans, integers, floats, complex numbers and "
+                                         "text can be read, no objects"));
     }
     header->big_endian = descr[0] == '>';
     return OkStatus();
@@ -176,7 +183,7 @@ Status HeaderExtent(std::string_view start, uint64_t* text_offset, uint64_t* tex
 
 Status CheckSize(const Header& header, uint64_t bytes) {
   const auto n = static_cast<uint64_t>(header.shape.num_elements());
-  const size_t size = DTypeSize(header.dtype);
+  const size_t size = header.text_kind != 0 ? header.text_width : DTypeSize(header.dtype);
   if (bytes % size == 0 && bytes / size == n) return OkStatus();
   return InvalidArgumentError(StrCat("A .npy file of type ", DTypeName(header.dtype), " and shape ",
                                      header.shape.ToString(), " has ", bytes, " bytes of data"));
@@ -209,6 +216,44 @@ StatusOr<Tensor> FromFortranOrder(const Tensor& t, Allocator* allocator) {
   return result;
 }
 
+// One element of characters; false for what is no character.
+bool AppendCharacters(std::string_view element, bool big_endian, std::string* out) {
+  for (; !element.empty(); element.remove_prefix(4)) {
+    uint32_t code = LoadFixed32(element.data());
+    if (big_endian) code = __builtin_bswap32(code);
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+    const auto put = [&](uint32_t lead, uint32_t shift) {
+      out->push_back(static_cast<char>(lead | (code >> shift)));
+      for (; shift > 0; shift -= 6) {
+        out->push_back(static_cast<char>(0x80 | ((code >> (shift - 6)) & 0x3f)));
+      }
+    };
+    code < 0x80      ? put(0, 0)
+    : code < 0x800   ? put(0xc0, 6)
+    : code < 0x10000 ? put(0xe0, 12)
+                     : put(0xf0, 18);
+  }
+  return true;
+}
+
+StatusOr<Tensor> TextTensor(const Header& header, std::string_view data, Allocator* allocator) {
+  if (header.fortran_order && header.shape.rank() > 1) {
+    return UnimplementedError("A .npy file of text in Fortran order; save numpy.ascontiguousarray");
+  }
+  ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(DType::kString, header.shape, allocator));
+  for (std::string& text : t.flat<std::string>()) {
+    const std::string_view element = data.substr(0, header.text_width);
+    data.remove_prefix(header.text_width);
+    if (header.text_kind == 'S') {
+      text = element;
+    } else if (!AppendCharacters(element, header.big_endian, &text)) {
+      return InvalidArgumentError("A .npy file of text holds a number that is no character");
+    }
+    text.resize(text.find_last_not_of('\0') + 1);
+  }
+  return t;
+}
+
 // `t` holds the file's bytes as they are.
 StatusOr<Tensor> Normalised(const Header& header, Tensor t, Allocator* allocator) {
   auto* data = static_cast<char*>(t.raw_data());
@@ -231,6 +276,7 @@ StatusOr<Tensor> DecodeNpy(std::string_view bytes, const NpyOptions& options) {
   RETURN_IF_ERROR(HeaderText(bytes.substr(offset, size)).Read(&header));
   const std::string_view data = bytes.substr(offset + size);
   RETURN_IF_ERROR(CheckSize(header, data.size()));
+  if (header.text_kind != 0) return TextTensor(header, data, options.allocator);
   ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(header.dtype, header.shape, options.allocator));
   if (!data.empty()) std::memcpy(t.raw_data(), data.data(), data.size());
   return Normalised(header, std::move(t), options.allocator);
@@ -254,6 +300,11 @@ StatusOr<Tensor> ReadOpenNpy(const RandomAccessFile& file, const NpyOptions& opt
   Header header;
   RETURN_IF_ERROR(HeaderText(text).Read(&header));
   RETURN_IF_ERROR(CheckSize(header, file.size() - offset - size));
+  if (header.text_kind != 0) {
+    std::string data(file.size() - offset - size, '\0');
+    RETURN_IF_ERROR(file.Read(offset + size, data.size(), data.data()));
+    return TextTensor(header, data, options.allocator);
+  }
   ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(header.dtype, header.shape, options.allocator));
   if (t.byte_size() > 0) RETURN_IF_ERROR(file.Read(offset + size, t.byte_size(), t.raw_data()));
   return Normalised(header, std::move(t), options.allocator);
@@ -270,16 +321,12 @@ StatusOr<Tensor> ReadNpy(Env* env, const std::string& path, const NpyOptions& op
 
 bool NpyHolds(DType dtype) { return TypeOf(dtype) != nullptr; }
 
-StatusOr<std::string> EncodeNpy(const Tensor& tensor) {
-  const NpyType* type = TypeOf(tensor.dtype());
-  if (type == nullptr) {
-    return UnimplementedError(
-        StrCat("A .npy file cannot hold elements of type ", DTypeName(tensor.dtype())));
-  }
-  std::string text =
-      StrCat("{'descr': '", type->size == 1 ? '|' : '<', type->kind, type->size,
-             "', 'fortran_order': False, 'shape': (", StrJoin(tensor.shape().dims(), ", "),
-             tensor.rank() == 1 ? ",), }" : "), }");
+namespace {
+
+// Magic, version and the padded text, before the data.
+StatusOr<std::string> EncodeHeader(std::string_view descr, const Shape& shape) {
+  std::string text = StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
+                            StrJoin(shape.dims(), ", "), shape.rank() == 1 ? ",), }" : "), }");
   const size_t unpadded = kMagic.size() + 4 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
   text.push_back('\n');
@@ -287,11 +334,45 @@ StatusOr<std::string> EncodeNpy(const Tensor& tensor) {
     return UnimplementedError("A shape too long for the header of a .npy file");
   }
   std::string out(kMagic);
-  out.reserve(unpadded + 64 + tensor.byte_size());
   out.append("\x01\x00", 2);
   out.push_back(static_cast<char>(text.size() & 0xff));
   out.push_back(static_cast<char>(text.size() >> 8));
   out.append(text);
+  return out;
+}
+
+StatusOr<std::string> EncodeText(const Tensor& tensor) {
+  size_t width = 1;
+  for (const std::string& text : tensor.flat<std::string>()) {
+    if (text.ends_with('\0')) {
+      return UnimplementedError("A .npy file cannot hold a string that ends with a zero byte");
+    }
+    width = std::max(width, text.size());
+  }
+  const auto n = static_cast<uint64_t>(tensor.num_elements());
+  if (n > 0 && width > (uint64_t{1} << 34) / n) {
+    return ResourceExhaustedError(StrCat("A .npy file fills all ", n, " strings up to ", width,
+                                         " bytes, over 16 GiB in all"));
+  }
+  ASSIGN_OR_RETURN(std::string out, EncodeHeader(StrCat("|S", width), tensor.shape()));
+  for (const std::string& text : tensor.flat<std::string>()) {
+    out.append(text);
+    out.append(width - text.size(), '\0');
+  }
+  return out;
+}
+
+}  // namespace
+
+StatusOr<std::string> EncodeNpy(const Tensor& tensor) {
+  if (tensor.dtype() == DType::kString) return EncodeText(tensor);
+  const NpyType* type = TypeOf(tensor.dtype());
+  if (type == nullptr) {
+    return UnimplementedError(
+        StrCat("A .npy file cannot hold elements of type ", DTypeName(tensor.dtype())));
+  }
+  const std::string descr = StrCat(type->size == 1 ? '|' : '<', type->kind, type->size);
+  ASSIGN_OR_RETURN(std::string out, EncodeHeader(descr, tensor.shape()));
   out.append(static_cast<const char*>(tensor.raw_data()), tensor.byte_size());
   return out;
 }

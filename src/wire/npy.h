@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NumPy's .npy files, versions 1 to 3: booleans, integers, half, float, double and complex, of
-// either byte order, in C and Fortran order. Object and text arrays are refused.
+// either byte order, in C and Fortran order; and text: bytes ("S") as they are, characters ("U") as
+// UTF-8, both without the zeros that fill them up. Object arrays, which are pickles, are refused.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,10 @@ StatusOr<Tensor> DecodeNpy(std::string_view bytes, const NpyOptions& options = {
 StatusOr<Tensor> ReadNpy(Env* env, const std::string& path, const NpyOptions& options = {});
 
 // .npy has a type for this dtype (quantised types are written as their integers). Not for
-// bfloat16, strings, resources and variants.
+// bfloat16, strings (which may lose zeros at their end), resources and variants.
 bool NpyHolds(DType dtype);
-// Version 1, C order, as numpy.save writes it. UNIMPLEMENTED for what NpyHolds denies.
+// Version 1, C order, as numpy.save writes it. Strings are written as bytes
+// ("S"). UNIMPLEMENTED for other types that NpyHolds denies, and for a string that ends with a zero.
 StatusOr<std::string> EncodeNpy(const Tensor& tensor);
 Status WriteNpy(Env* env, const std::string& path, const Tensor& tensor);
 

@@ -36,7 +36,7 @@ TEST(Npy, EveryDTypeReadsBack) {
     }
   }
   EXPECT_FALSE(NpyHolds(DType::kBFloat16));
-  EXPECT_EQ(EncodeNpy(Tensor::Scalar("text")).status().code(), Code::kUnimplemented);
+  EXPECT_EQ(EncodeNpy(Tensor(DType::kBFloat16, Shape())).status().code(), Code::kUnimplemented);
 }
 
 TEST(Npy, TheHeaderIsNumPys) {
@@ -79,6 +79,31 @@ TEST(Npy, RefusesWhatIsNot) {
   }
   const std::string header = Npy(good, "ab");
   for (size_t n = 0; n < header.size(); ++n) EXPECT_FALSE(DecodeNpy(header.substr(0, n)).ok());
+}
+
+// The files are numpy.save's.
+TEST(Npy, Text) {
+  const auto read = [](const std::string& name) {
+    auto t = ReadNpy(Env::Default(), "fuzz/corpus/npy_fuzz/" + name);
+    EXPECT_TRUE(t.ok()) << t.status().ToString();
+    const auto texts = t->flat<std::string>();
+    return std::vector<std::string>(texts.begin(), texts.end());
+  };
+  const std::vector<std::string> bytes = {"ab", "", std::string("\xff\0c", 3), "d"};
+  EXPECT_EQ(read("bytes"), bytes);
+  const std::vector<std::string> characters = {
+      "\xc3\xa9"
+      "a",
+      "\xf0\x9f\x98\x80", "", "z"};
+  EXPECT_EQ(read("characters"), characters);
+  const auto t = DecodeNpy(*ReadFile(Env::Default(), "fuzz/corpus/npy_fuzz/bytes"));
+  EXPECT_EQ(t->shape(), Shape({2, 2}));
+  EXPECT_EQ(*EncodeNpy(*t), *ReadFile(Env::Default(), "fuzz/corpus/npy_fuzz/bytes"));
+  const Tensor zero = Tensor::Scalar(std::string("a\0", 2));
+  EXPECT_EQ(EncodeNpy(zero).status().code(), Code::kUnimplemented);
+  const std::string surrogate = Npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }",
+                                    std::string("\x00\xd8\x00\x00", 4));
+  EXPECT_EQ(DecodeNpy(surrogate).status().code(), Code::kInvalidArgument);
 }
 
 TEST(Npy, FilesAreNamedInErrors) {

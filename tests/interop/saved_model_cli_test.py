@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""saved_model_cli_test.py SLIPWAY GOLDEN: `slipway model show` prints what saved_model_cli prints, for the golden
-models and the reference models in SHARED/models.
+"""saved_model_cli_test.py SLIPWAY GOLDEN: `slipway model show` prints what saved_model_cli prints, for
+the golden models and the reference models in SHARED/models; `model run` writes the same outputs.
 
 Python prints a set and the keys of a dictionary in an order that changes from run to run, and numbers
 the traces of a function by counters of the process that loaded it: these are compared without order.
@@ -12,8 +12,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
+import numpy as np
 from tensorflow.python.saved_model import load  # noqa: F401  (what saved_model_cli needs loaded)
 from tensorflow.python.tools import saved_model_cli
 
@@ -104,6 +106,64 @@ class Show(unittest.TestCase):
             self.assertEqual(
                 ours("show", "--dir", model, "--tag_set", tag_set, "--signature_def", key),
                 theirs(saved_model_cli._show_inputs_outputs, model, tag_set, key))
+
+
+class Run(unittest.TestCase):
+    affine = os.path.join(golden, "saved_models", "affine", "saved_model")
+    wide_deep = os.path.join(SHARED, "models", "wide_deep_example", "saved_model")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def check(self, model, inputs="", exprs="", examples=""):
+        feed = saved_model_cli.load_inputs_from_input_arg_string(inputs, exprs, examples)
+        theirs(saved_model_cli.run_saved_model_with_feed_dict, model, "serve", "serving_default",
+               feed, self.file("theirs"), True)
+        got = ours("run", "--dir", model, "--tag_set", "serve", "--signature_def",
+                   "serving_default", "--inputs", inputs, "--input_exprs", exprs,
+                   "--input_examples", examples, "--outdir", self.file("ours"), "--overwrite")
+        names = os.listdir(self.file("theirs"))
+        self.assertEqual(sorted(names), sorted(os.listdir(self.file("ours"))), got)
+        for name in names:
+            want = np.load(self.file(os.path.join("theirs", name)), allow_pickle=True)
+            have = np.load(self.file(os.path.join("ours", name)))
+            if want.dtype == object:  # strings; ours are an array of bytes
+                self.assertEqual(have.tolist(), want.tolist())
+                continue
+            self.assertEqual(have.dtype, want.dtype)
+            np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-6)
+
+    def test_files(self):
+        np.save(self.file("a.npy"), np.array([1.5, -2.0, 8.0]))  # of another type than the input
+        np.savez(self.file("two.npz"), x=np.float32([3]), y=np.float32([4]))
+        np.savez_compressed(self.file("one.npz"), x=np.arange(5))
+        for text in ["a.npy", "two.npz[y]", "one.npz"]:
+            self.check(self.affine, inputs="x=" + self.file(text))
+
+    def test_expressions(self):
+        for text in ["[1.0, 2.5, -3]", "[]", "(1e3, 2)", "[True]"]:
+            self.check(self.affine, exprs="x=" + text)
+
+    def test_later_flags_win(self):
+        np.save(self.file("a.npy"), np.float32([1, 2]))
+        self.check(self.affine, inputs="x=" + self.file("a.npy"), exprs="x=[7.0]")
+
+    def test_examples(self):
+        if os.path.isdir(self.wide_deep):
+            self.check(self.wide_deep, examples=(
+                "examples=[{'age': [17.0], 'city': ['paris'], 'income': [1e3], 'words': ['a']}, "
+                "{'age': [35.0], 'city': [b'rome'], 'words': ['b', 'a']}]"))
+
+    def test_files_that_are_there_stay(self):
+        run = ["run", "--dir", self.affine, "--input_exprs", "x=[1.0]", "--outdir", self.folder]
+        self.assertIn("is saved to", ours(*run))
+        self.assertIn('Add "--overwrite"', ours(*run))
+        self.assertIn("is saved to", ours(*run, "--overwrite"))
 
 
 unittest.main(argv=sys.argv[:1], verbosity=1)
