@@ -51,6 +51,13 @@ size_t DTypeSize(DType dtype) { return Info(dtype).size; }
 std::string_view DTypeEnumName(DType dtype) { return Info(dtype).enum_name; }
 std::string_view DTypeName(DType dtype) { return Info(dtype).name; }
 
+std::string_view DTypeMessageName(DType dtype) {
+  if (dtype == DType::kFloat) return "float";
+  if (dtype == DType::kDouble) return "double";
+  if (dtype == DType::kHalf) return "half";
+  return DTypeName(dtype);
+}
+
 std::optional<DType> ParseDType(std::string_view name) {
   if (name == "float") return DType::kFloat;
   if (name == "double") return DType::kDouble;
