@@ -86,6 +86,14 @@ StatusOr<RuntimeOp> BindCall(const ir::Node& node, FunctionCompiler& functions) 
   });
 }
 
+// The branch of an If or a Case, on what follows the input that decided.
+Status RunBranch(FunctionCompiler& functions, const std::string& name,
+                 const std::vector<PartialShape>& declared, RuntimeCall& call) {
+  ASSIGN_OR_RETURN(const Executable* branch, functions.Get(name));
+  RETURN_IF_ERROR(RunFunction(*branch, call.inputs.subspan(1), call));
+  return CheckDeclaredShapes(declared, call.outputs);
+}
+
 StatusOr<RuntimeOp> BindIf(const ir::Node& node, FunctionCompiler& functions) {
   ASSIGN_OR_RETURN(const ir::FunctionRef then_branch, node.Attr<ir::FunctionRef>("then_branch"));
   ASSIGN_OR_RETURN(const ir::FunctionRef else_branch, node.Attr<ir::FunctionRef>("else_branch"));
@@ -93,30 +101,24 @@ StatusOr<RuntimeOp> BindIf(const ir::Node& node, FunctionCompiler& functions) {
                     declared = DeclaredShapes(node)](RuntimeCall& call, RuntimeDone done) {
     StatusOr<bool> condition = IsTrue(*call.inputs[0]);
     if (!condition.ok()) return done(condition.status());
-    StatusOr<const Executable*> branch = functions.Get(*condition ? then_name : else_name);
-    if (!branch.ok()) return done(branch.status());
-    Status status = RunFunction(**branch, call.inputs.subspan(1), call);
-    done(status.ok() ? CheckDeclaredShapes(declared, call.outputs) : std::move(status));
+    done(RunBranch(functions, *condition ? then_name : else_name, declared, call));
   });
 }
 
 StatusOr<RuntimeOp> BindCase(const ir::Node& node, FunctionCompiler& functions) {
   ASSIGN_OR_RETURN(const auto branches, node.Attr<std::vector<ir::FunctionRef>>("branches"));
-  return RuntimeOp([&functions, branches, declared = DeclaredShapes(node)](RuntimeCall& call,
-                                                                           RuntimeDone done) {
-    const Tensor& index = *call.inputs[0];
-    if (index.num_elements() != 1) {
-      return done(InvalidArgumentError(
-          StrCat("branch_index must be a scalar, but has shape ", index.shape().ToString())));
-    }
-    const int32_t wanted = index.scalar<int32_t>();
-    const auto count = static_cast<int32_t>(branches.size());
-    const int32_t taken = wanted < 0 || wanted >= count ? count - 1 : wanted;
-    StatusOr<const Executable*> branch = functions.Get(branches[static_cast<size_t>(taken)].name);
-    if (!branch.ok()) return done(branch.status());
-    Status status = RunFunction(**branch, call.inputs.subspan(1), call);
-    done(status.ok() ? CheckDeclaredShapes(declared, call.outputs) : std::move(status));
-  });
+  return RuntimeOp(
+      [&functions, branches, declared = DeclaredShapes(node)](RuntimeCall& call, RuntimeDone done) {
+        const Tensor& index = *call.inputs[0];
+        if (index.num_elements() != 1) {
+          return done(InvalidArgumentError(
+              StrCat("branch_index must be a scalar, but has shape ", index.shape().ToString())));
+        }
+        const int32_t wanted = index.scalar<int32_t>();
+        const auto count = static_cast<int32_t>(branches.size());
+        const int32_t taken = wanted < 0 || wanted >= count ? count - 1 : wanted;
+        done(RunBranch(functions, branches[static_cast<size_t>(taken)].name, declared, call));
+      });
 }
 
 // One run of a loop. The variables lie in two sets that change places, so that a steady state
@@ -170,17 +172,20 @@ class Loop {
   Tensor condition_;
 };
 
+Status RunLoop(FunctionCompiler& functions, const std::string& cond, const std::string& body,
+               const std::vector<PartialShape>& declared, RuntimeCall& call) {
+  ASSIGN_OR_RETURN(const Executable* condition, functions.Get(cond));
+  ASSIGN_OR_RETURN(const Executable* each, functions.Get(body));
+  RETURN_IF_ERROR(Loop(*condition, *each, call).Run());
+  return CheckDeclaredShapes(declared, call.outputs);
+}
+
 StatusOr<RuntimeOp> BindWhile(const ir::Node& node, FunctionCompiler& functions) {
   ASSIGN_OR_RETURN(const ir::FunctionRef cond, node.Attr<ir::FunctionRef>("cond"));
   ASSIGN_OR_RETURN(const ir::FunctionRef body, node.Attr<ir::FunctionRef>("body"));
   return RuntimeOp([&functions, cond_name = cond.name, body_name = body.name,
                     declared = DeclaredShapes(node)](RuntimeCall& call, RuntimeDone done) {
-    StatusOr<const Executable*> condition = functions.Get(cond_name);
-    if (!condition.ok()) return done(condition.status());
-    StatusOr<const Executable*> each = functions.Get(body_name);
-    if (!each.ok()) return done(each.status());
-    Status status = Loop(**condition, **each, call).Run();
-    done(status.ok() ? CheckDeclaredShapes(declared, call.outputs) : std::move(status));
+    done(RunLoop(functions, cond_name, body_name, declared, call));
   });
 }
 

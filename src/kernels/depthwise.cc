@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/depthwise.h"
 
+#include "kernels/accumulate.h"
 #include "kernels/kernel_table.h"
 #include "kernels/simd_windows.h"
 #include "kernels/types.h"
@@ -120,21 +121,9 @@ void Backward(ThreadPool& pool, const Conv& c, bool of_input, const T* other, co
 template <typename T>
 Status RunBackward(KernelContext& ctx, const Conv& c, bool of_input, const Tensor& other,
                    const Tensor& dy, Tensor* out) {
-  using A = ComputeType<T>;
-  const auto n = static_cast<size_t>(out->num_elements());
-  A* sums = nullptr;
-  if constexpr (std::is_same_v<T, A>) {
-    sums = out->flat<T>().data();
-  } else {
-    sums = static_cast<A*>(ctx.Scratch(n * sizeof(A)));
-    if (sums == nullptr) return ResourceExhaustedError("No memory for a depthwise gradient");
-  }
-  std::fill_n(sums, n, A{0});
-  Backward<T>(ctx.intra_op(), c, of_input, other.flat<T>().data(), dy.flat<T>().data(), sums);
-  if constexpr (!std::is_same_v<T, A>) {
-    for (size_t i = 0; i < n; ++i) out->flat<T>()[i] = T(sums[i]);
-  }
-  return OkStatus();
+  return AccumulateOutput<T>(ctx, out, [&](ComputeType<T>* sums) {
+    Backward<T>(ctx.intra_op(), c, of_input, other.flat<T>().data(), dy.flat<T>().data(), sums);
+  });
 }
 
 StatusOr<ir::WindowSpec> DepthwiseSpec(const BindContext& bind) {

@@ -12,6 +12,7 @@ namespace slipway::kernels {
 
 std::span<const KernelDef> ActivationKernels();
 std::span<const KernelDef> BatchNormKernels();
+std::span<const KernelDef> BiasKernels();
 std::span<const KernelDef> BinaryKernels();
 std::span<const KernelDef> CastKernels();
 std::span<const KernelDef> ColourKernels();
@@ -30,11 +31,13 @@ std::span<const KernelDef> EditDistanceKernels();
 std::span<const KernelDef> EinsumKernels();
 std::span<const KernelDef> FftKernels();
 std::span<const KernelDef> FractionalPoolKernels();
-std::span<const KernelDef> GatherScatterKernels();
+std::span<const KernelDef> GatherKernels();
 std::span<const KernelDef> InplaceKernels();
+std::span<const KernelDef> LinalgQrKernels();
 std::span<const KernelDef> LinalgSolveKernels();
 std::span<const KernelDef> LinalgSpectralKernels();
 std::span<const KernelDef> LinalgSvdKernels();
+std::span<const KernelDef> LinalgTridiagonalKernels();
 std::span<const KernelDef> LookupKernels();
 std::span<const KernelDef> LrnKernels();
 std::span<const KernelDef> MatMulKernels();
@@ -56,6 +59,7 @@ std::span<const KernelDef> ReduceKernels();
 std::span<const KernelDef> ResizeKernels();
 std::span<const KernelDef> SaveRestoreKernels();
 std::span<const KernelDef> ScanKernels();
+std::span<const KernelDef> ScatterKernels();
 std::span<const KernelDef> SegmentKernels();
 std::span<const KernelDef> SetKernels();
 std::span<const KernelDef> ShapeKernels();
@@ -76,6 +80,7 @@ std::span<const KernelDef> TensorListKernels();
 std::span<const KernelDef> TensorListTensorKernels();
 std::span<const KernelDef> UnaryKernels();
 std::span<const KernelDef> UnicodeKernels();
+std::span<const KernelDef> UnsortedSegmentKernels();
 std::span<const KernelDef> VariableKernels();
 
 }  // namespace slipway::kernels

@@ -34,8 +34,10 @@ Status CheckFinite(bool finite) {
   return finite ? OkStatus() : InvalidArgumentError("Input is not valid: it holds NaN or infinity");
 }
 
-template <typename W>
-Status RunSelfAdjoint(KernelContext& c, bool vectors) {
+// Eigenvalues and, where asked for, vectors of every matrix of W as numbers of R; `kind` is for the
+// error. solve(matrix) gives Eigen's solver.
+template <typename W, typename R, typename Solve>
+Status RunEigen(KernelContext& c, bool vectors, std::string_view kind, Solve solve) {
   const Tensor& x = c.input(0);
   ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
   const int64_t n = batch.rows;
@@ -44,37 +46,13 @@ Status RunSelfAdjoint(KernelContext& c, bool vectors) {
   for (int64_t i = 0; i < batch.count && n > 0; ++i) {
     const Dense<W> m = Take<W>(x, batch, i);
     RETURN_IF_ERROR(CheckFinite(m.allFinite()));
-    const Eigen::SelfAdjointEigenSolver<Dense<W>> solved(
-        m, vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+    const auto solved = solve(m);
     if (solved.info() != Eigen::Success) {
       return InvalidArgumentError(
-          "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+          StrCat(kind, " decomposition was not successful. The input might not be valid."));
     }
-    Put<W>(solved.eigenvalues().template cast<W>(), e, i);
-    if (vectors) Put<W>(solved.eigenvectors(), v, i);
-  }
-  return OkStatus();
-}
-
-// The eigenvalues of any square matrix are complex, whatever it holds; a real one's have an order
-// of their own.
-template <typename W, typename Solver>
-Status RunEig(KernelContext& c, bool vectors) {
-  const Tensor& x = c.input(0);
-  ASSIGN_OR_RETURN(const MatrixBatch batch, SquareMatricesOf(x, 0));
-  const int64_t n = batch.rows;
-  ASSIGN_OR_RETURN(Tensor * e, c.AllocateOutput(0, BatchShape(x, 2, {n})));
-  ASSIGN_OR_RETURN(Tensor * v, vectors ? c.AllocateOutput(1, x.shape()) : NoVectors(c, 1));
-  for (int64_t i = 0; i < batch.count && n > 0; ++i) {
-    const Dense<W> m = Take<W>(x, batch, i);
-    RETURN_IF_ERROR(CheckFinite(m.allFinite()));
-    const Solver solved(m, vectors);
-    if (solved.info() != Eigen::Success) {
-      return InvalidArgumentError(
-          "Eigen decomposition was not successful. The input might not be valid.");
-    }
-    Put<Complex128>(solved.eigenvalues(), e, i);
-    if (vectors) Put<Complex128>(solved.eigenvectors(), v, i);
+    Put<R>(solved.eigenvalues().template cast<R>(), e, i);
+    if (vectors) Put<R>(solved.eigenvectors(), v, i);
   }
   return OkStatus();
 }
@@ -82,21 +60,33 @@ Status RunEig(KernelContext& c, bool vectors) {
 StatusOr<KernelFn> BindSelfAdjoint(const BindContext& bind) {
   const DType dtype = bind.input_dtype(0);
   const bool vectors = BoolAttr(*bind.node, "compute_v", true);
+  const int mode = vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly;
   return KernelFn([=](KernelContext& c) {
-    return WithPrecision(dtype, [&]<typename W>() { return RunSelfAdjoint<W>(c, vectors); });
+    return WithPrecision(dtype, [&]<typename W>() {
+      return RunEigen<W, W>(c, vectors, "Self-adjoint eigen", [&](const Dense<W>& m) {
+        return Eigen::SelfAdjointEigenSolver<Dense<W>>(m, mode);
+      });
+    });
   });
 }
+
+// The eigenvalues of any square matrix are complex, whatever it holds; a real one's have an order
+// of their own.
 StatusOr<KernelFn> BindEig(const BindContext& bind) {
   const bool vectors = BoolAttr(*bind.node, "compute_v", true);
-  if (IsComplex(bind.input_dtype(0))) {
-    return KernelFn([=](KernelContext& c) {
-      return RunEig<Complex128, Eigen::ComplexEigenSolver<Dense<Complex128>>>(c, vectors);
-    });
-  }
+  const bool complex = IsComplex(bind.input_dtype(0));
   return KernelFn([=](KernelContext& c) {
-    return RunEig<double, Eigen::EigenSolver<Dense<double>>>(c, vectors);
+    const auto run = [&]<typename W, typename Solver>() {
+      return RunEigen<W, Complex128>(c, vectors, "Eigen",
+                                     [&](const Dense<W>& m) { return Solver(m, vectors); });
+    };
+    using OfComplex = Eigen::ComplexEigenSolver<Dense<Complex128>>;
+    using OfReal = Eigen::EigenSolver<Dense<double>>;
+    return complex ? run.template operator()<Complex128, OfComplex>()
+                   : run.template operator()<double, OfReal>();
   });
 }
+
 std::vector<KernelDef> MakeTable() {
   const std::vector<DType> types = WithComplex(Reals::DTypes());
   return MakeKernels({

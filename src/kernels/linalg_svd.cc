@@ -7,16 +7,10 @@
 #include <numeric>
 
 #include "kernels/attrs.h"
-#include "kernels/checks.h"
-#include "kernels/kernel_table.h"
-#include "kernels/linalg.h"
-#include "kernels/types.h"
+#include "kernels/linalg_matrix.h"
 
 namespace slipway::kernels {
 namespace {
-
-double Conjugate(double x) { return x; }
-Complex128 Conjugate(Complex128 x) { return std::conj(x); }
 
 // Columns that lie side by side in memory: column j of `length` numbers begins at j * length.
 template <typename W>
@@ -244,20 +238,14 @@ Status RunSolveLs(KernelContext& c, bool fast) {
 }
 
 StatusOr<KernelFn> BindSvd(const BindContext& bind) {
-  const DType dtype = bind.input_dtype(0);
   const SvdOptions options = {BoolAttr(*bind.node, "compute_uv", true),
                               BoolAttr(*bind.node, "full_matrices")};
-  return KernelFn([=](KernelContext& c) {
-    return WithPrecision(dtype, [&]<typename W>() { return RunSvd<W>(c, options); });
-  });
+  return Precise(bind, [=]<typename W>(KernelContext& c) { return RunSvd<W>(c, options); });
 }
 
 StatusOr<KernelFn> BindSolveLs(const BindContext& bind) {
-  const DType dtype = bind.input_dtype(0);
   const bool fast = BoolAttr(*bind.node, "fast", true);
-  return KernelFn([=](KernelContext& c) {
-    return WithPrecision(dtype, [&]<typename W>() { return RunSolveLs<W>(c, fast); });
-  });
+  return Precise(bind, [=]<typename W>(KernelContext& c) { return RunSolveLs<W>(c, fast); });
 }
 
 std::vector<KernelDef> MakeTable() {

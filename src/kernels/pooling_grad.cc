@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of pooling.
+#include "kernels/accumulate.h"
 #include "kernels/conv_geometry.h"
 #include "kernels/kernel_table.h"
 #include "kernels/pool_geometry.h"
@@ -125,21 +126,9 @@ StatusOr<KernelFn> BindMaxPoolGradV2(const BindContext& bind) {
 
 template <typename T>
 Status RunAverage(KernelContext& ctx, const Pool& p, const Tensor& dy, Tensor* out) {
-  using A = ComputeType<T>;
-  const auto n = static_cast<size_t>(out->num_elements());
-  A* sums = nullptr;
-  if constexpr (std::is_same_v<T, A>) {
-    sums = out->flat<T>().data();
-  } else {
-    sums = static_cast<A*>(ctx.Scratch(n * sizeof(A)));
-    if (sums == nullptr) return ResourceExhaustedError("No memory for a pooling gradient");
-  }
-  std::fill_n(sums, n, A{0});
-  if (dy.num_elements() > 0) AverageBackward(ctx.intra_op(), p, dy.flat<T>().data(), sums);
-  if constexpr (!std::is_same_v<T, A>) {
-    for (size_t i = 0; i < n; ++i) out->flat<T>()[i] = T(sums[i]);
-  }
-  return OkStatus();
+  return AccumulateOutput<T>(ctx, out, [&](ComputeType<T>* sums) {
+    if (dy.num_elements() > 0) AverageBackward(ctx.intra_op(), p, dy.flat<T>().data(), sums);
+  });
 }
 
 StatusOr<KernelFn> BindAvgPoolGrad(const BindContext& bind) {

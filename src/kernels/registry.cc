@@ -16,6 +16,7 @@ const Registry& AllByOp() {
     Registry by_op;
     for (std::span<const KernelDef> family : {ActivationKernels(),
                                               BatchNormKernels(),
+                                              BiasKernels(),
                                               BinaryKernels(),
                                               CastKernels(),
                                               ColourKernels(),
@@ -34,11 +35,13 @@ const Registry& AllByOp() {
                                               EinsumKernels(),
                                               FftKernels(),
                                               FractionalPoolKernels(),
-                                              GatherScatterKernels(),
+                                              GatherKernels(),
                                               InplaceKernels(),
+                                              LinalgQrKernels(),
                                               LinalgSolveKernels(),
                                               LinalgSpectralKernels(),
                                               LinalgSvdKernels(),
+                                              LinalgTridiagonalKernels(),
                                               LookupKernels(),
                                               LrnKernels(),
                                               MatMulKernels(),
@@ -60,6 +63,7 @@ const Registry& AllByOp() {
                                               ResizeKernels(),
                                               SaveRestoreKernels(),
                                               ScanKernels(),
+                                              ScatterKernels(),
                                               SegmentKernels(),
                                               SetKernels(),
                                               ShapeKernels(),
@@ -80,6 +84,7 @@ const Registry& AllByOp() {
                                               TensorListTensorKernels(),
                                               UnaryKernels(),
                                               UnicodeKernels(),
+                                              UnsortedSegmentKernels(),
                                               VariableKernels()}) {
       for (const KernelDef& def : family) by_op.emplace(def.op, &def);
     }

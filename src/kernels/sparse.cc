@@ -23,17 +23,16 @@ char* At(const Tensor& t, int64_t element) {
   return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
 }
 
-}  // namespace
-
-StatusOr<SparseView> SparseInput(const KernelContext& c, int first) {
-  const Tensor& indices = c.input(first);
-  const Tensor& values = c.input(first + 1);
-  const Tensor& shape = c.input(first + 2);
+// A view of the three parts, which must fit together; the indices' values are not looked at.
+// `name` and `shape_name` are for errors.
+StatusOr<SparseView> ViewOf(const Tensor& indices, const Tensor& values, const Tensor& shape,
+                            std::string_view name, std::string_view shape_name) {
   RETURN_IF_ERROR(CheckRank(indices, 2, "Input indices should be a matrix: indices"));
   RETURN_IF_ERROR(CheckRank(values, 1, "Input values should be a vector: values"));
-  RETURN_IF_ERROR(CheckRank(shape, 1, "Input shape should be a vector: shape"));
+  RETURN_IF_ERROR(
+      CheckRank(shape, 1, StrCat("Input ", shape_name, " should be a vector: ", shape_name)));
   if (indices.dim(0) != values.dim(0) || indices.dim(1) != shape.dim(0)) {
-    return InvalidArgumentError(StrCat("Sparse tensor of indices ", indices.shape().ToString(),
+    return InvalidArgumentError(StrCat(name, " of indices ", indices.shape().ToString(),
                                        ", values ", values.shape().ToString(), " and shape ",
                                        shape.shape().ToString(), ": they do not fit"));
   }
@@ -43,6 +42,14 @@ StatusOr<SparseView> SparseInput(const KernelContext& c, int first) {
   s.count = indices.dim(0);
   s.rank = static_cast<int>(indices.dim(1));
   s.shape = shape.flat<int64_t>();
+  return s;
+}
+
+}  // namespace
+
+StatusOr<SparseView> SparseInput(const KernelContext& c, int first) {
+  ASSIGN_OR_RETURN(SparseView s, ViewOf(c.input(first), c.input(first + 1), c.input(first + 2),
+                                        "Sparse tensor", "shape"));
   RETURN_IF_ERROR(Shape::FromDims(s.shape).status());
   for (int64_t i = 0; i < s.count; ++i) {
     for (int d = 0; d < s.rank; ++d) {
@@ -210,24 +217,8 @@ Status RunSlice(KernelContext& c) {
 
 // The sparse tensor p of N, whose parts lie N inputs apart.
 StatusOr<SparseView> PieceInput(const KernelContext& c, int p, int pieces) {
-  const Tensor& indices = c.input(p);
-  const Tensor& values = c.input(pieces + p);
-  const Tensor& shape = c.input(2 * pieces + p);
-  RETURN_IF_ERROR(CheckRank(indices, 2, "Input indices should be a matrix: indices"));
-  RETURN_IF_ERROR(CheckRank(values, 1, "Input values should be a vector: values"));
-  RETURN_IF_ERROR(CheckRank(shape, 1, "Input shapes should be a vector: shapes"));
-  if (indices.dim(0) != values.dim(0) || indices.dim(1) != shape.dim(0)) {
-    return InvalidArgumentError(StrCat(
-        "Sparse tensor ", p, " of indices ", indices.shape().ToString(), ", values ",
-        values.shape().ToString(), " and shape ", shape.shape().ToString(), ": they do not fit"));
-  }
-  SparseView s;
-  s.indices = indices.flat<int64_t>().data();
-  s.values = &values;
-  s.count = indices.dim(0);
-  s.rank = static_cast<int>(indices.dim(1));
-  s.shape = shape.flat<int64_t>();
-  return s;
+  return ViewOf(c.input(p), c.input(pieces + p), c.input(2 * pieces + p),
+                StrCat("Sparse tensor ", p), "shapes");
 }
 
 StatusOr<IntVec> JoinedShape(std::span<const SparseView> pieces, int axis) {

@@ -9,6 +9,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/kernel_table.h"
+#include "kernels/special_functions.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -25,21 +26,6 @@ namespace {
       return &UnaryLoopOf<T, T, NAME##Fn<T>>;                                    \
     });                                                                          \
   }
-
-// The logarithmic derivative of the gamma function: the recurrence up to 6, then the asymptotic
-// series; the reflection formula for negative x.
-double DigammaOf(double x) {
-  if (x <= 0) {
-    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    return DigammaOf(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * x);
-  }
-  double shift = 0;
-  for (; x < 10; x += 1) shift += 1 / x;
-  const double i = 1 / (x * x);
-  const double series =
-      i * (1.0 / 12 - i * (1.0 / 120 - i * (1.0 / 252 - i * (1.0 / 240 - i * (1.0 / 132)))));
-  return std::log(x) - 0.5 / x - series - shift;
-}
 
 // The z with this lower tail of the normal distribution, 0 < tail <= 1/2: a rational start, good to
 // 4.5e-4, for Newton's method.
@@ -108,7 +94,7 @@ SLIPWAY_MATH(Tanh, std::tanh(x))
 SLIPWAY_MATH(Sigmoid, x < 0 ? std::exp(x) / (T{1} + std::exp(x)) : T{1} / (T{1} + std::exp(-x)))
 SLIPWAY_MATH(Erf, std::erf(x))
 SLIPWAY_MATH(Erfc, std::erfc(x))
-SLIPWAY_MATH(Digamma, DigammaOf(x))
+SLIPWAY_MATH(Digamma, Digamma(x))
 SLIPWAY_MATH(Erfinv, ErfinvOf(x))
 SLIPWAY_MATH(Ndtri, NdtriOf(x))
 SLIPWAY_MATH(Floor, std::floor(x))

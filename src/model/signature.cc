@@ -5,6 +5,8 @@
 #include "base/strings.h"
 #include "model/saved_model.h"
 #include "model/signature_internal.h"
+#include "model/wrong_inputs.h"
+#include "tensor/dtype_message.h"
 
 namespace slipway::model {
 namespace {
@@ -14,14 +16,6 @@ int FindSpec(const std::vector<TensorSpec>& specs, std::string_view name) {
     if (specs[i].name == name) return static_cast<int>(i);
   }
   return -1;
-}
-
-// As TensorFlow's messages name a type.
-std::string_view MessageName(DType dtype) {
-  if (dtype == DType::kFloat) return "float";
-  if (dtype == DType::kDouble) return "double";
-  if (dtype == DType::kHalf) return "half";
-  return DTypeName(dtype);
 }
 
 }  // namespace
@@ -92,25 +86,10 @@ Status Signature::RunSubset(std::span<const Tensor> inputs, std::span<const int>
 
 namespace {
 
-std::string Names(const std::vector<std::string>& names) {
-  return StrCat("{", StrJoin(names, ", "), "}");
-}
-
-Status WrongInputs(const std::vector<TensorSpec>& specs, const TensorMap& defaults,
-                   const TensorMap& inputs) {
-  std::vector<std::string> sent, required, extra, missing;
-  for (const auto& [name, tensor] : inputs) {
-    sent.push_back(name);
-    if (FindSpec(specs, name) < 0) extra.push_back(name);
-  }
-  for (const auto& spec : specs) {
-    required.push_back(spec.name);
-    if (!inputs.contains(spec.name) && !defaults.contains(spec.name)) missing.push_back(spec.name);
-  }
-  return InvalidArgumentError(StrCat("input size does not match signature: ", sent.size(),
-                                     "!=", required.size(), " len(", Names(sent), ") != len(",
-                                     Names(required), "). Sent extra: ", Names(extra),
-                                     ". Missing but required: ", Names(missing), "."));
+Status WrongNames(const Signature& signature, const TensorMap& inputs) {
+  std::vector<std::string_view> sent;
+  for (const auto& [name, tensor] : inputs) sent.push_back(name);
+  return WrongInputs(signature, sent);
 }
 
 }  // namespace
@@ -127,14 +106,14 @@ StatusOr<TensorMap> Signature::Run(const TensorMap& inputs, std::span<const std:
     } else if (const auto def = defaults().find(name); def != defaults().end()) {
       in[i] = def->second;
     } else {
-      return WrongInputs(inputs_, defaults(), inputs);
+      return WrongNames(*this, inputs);
     }
     if (in[i].dtype() == inputs_[i].dtype) continue;
-    return InvalidArgumentError(StrCat("Expects arg[", i, "] to be ", MessageName(inputs_[i].dtype),
-                                       " but ", MessageName(in[i].dtype()), " is provided (input '",
-                                       name, "')"));
+    return InvalidArgumentError(
+        StrCat("Expects arg[", i, "] to be ", DTypeMessageName(inputs_[i].dtype), " but ",
+               DTypeMessageName(in[i].dtype()), " is provided (input '", name, "')"));
   }
-  if (found != inputs.size()) return WrongInputs(inputs_, defaults(), inputs);
+  if (found != inputs.size()) return WrongNames(*this, inputs);
 
   std::vector<int> wanted;
   for (const auto& name : fetched) {

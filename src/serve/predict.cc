@@ -5,39 +5,20 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "model/wrong_inputs.h"
+#include "tensor/dtype_message.h"
 
 namespace slipway::serve {
 namespace {
-
-// As TensorFlow's messages name a type.
-std::string_view MessageName(DType dtype) {
-  if (dtype == DType::kFloat) return "float";
-  if (dtype == DType::kDouble) return "double";
-  if (dtype == DType::kHalf) return "half";
-  return DTypeName(dtype);
-}
 
 std::string Braced(const std::vector<std::string_view>& names) {
   return StrCat("{", StrJoin(names, ","), "}");
 }
 
 Status WrongInputs(const model::Signature& signature, std::span<const NamedTensor> inputs) {
-  std::vector<std::string_view> sent, required, extra, missing;
-  for (const NamedTensor& input : inputs) {
-    sent.push_back(input.name);
-    if (signature.FindInput(input.name) < 0) extra.push_back(input.name);
-  }
-  for (const TensorSpec& spec : signature.inputs()) {
-    required.push_back(spec.name);
-    const bool given = std::find(sent.begin(), sent.end(), spec.name) != sent.end();
-    if (!given && !signature.defaults().contains(spec.name)) missing.push_back(spec.name);
-  }
-  std::sort(sent.begin(), sent.end());
-  std::sort(extra.begin(), extra.end());
-  return InvalidArgumentError(StrCat("input size does not match signature: ", sent.size(),
-                                     "!=", required.size(), " len(", Braced(sent), ") != len(",
-                                     Braced(required), "). Sent extra: ", Braced(extra),
-                                     ". Missing but required: ", Braced(missing), "."));
+  std::vector<std::string_view> sent;
+  for (const NamedTensor& input : inputs) sent.push_back(input.name);
+  return model::WrongInputs(signature, sent);
 }
 
 Status BindFilter(std::span<const std::string_view> filter, Prediction* prediction) {
@@ -114,8 +95,8 @@ Status BindInputs(std::span<NamedTensor> inputs, std::span<const std::string_vie
       ++given;
       if (input->tensor.dtype() != specs[i].dtype) {
         return InvalidArgumentError(StrCat(
-            "Expects arg[", i, "] to be ", MessageName(specs[i].dtype), " but ",
-            MessageName(input->tensor.dtype()), " is provided (input '", specs[i].name, "')"));
+            "Expects arg[", i, "] to be ", DTypeMessageName(specs[i].dtype), " but ",
+            DTypeMessageName(input->tensor.dtype()), " is provided (input '", specs[i].name, "')"));
       }
       prediction->inputs[i] = input->tensor;
     } else if (const auto it = signature.defaults().find(specs[i].name);
