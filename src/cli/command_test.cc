@@ -122,7 +122,7 @@ TEST(ModelRunTest, RefusesWhatItCannotDo) {
   for (const auto& [flag, text] :
        {std::pair{"--worker=grpc://h:1", "slipway serve"}, std::pair{"--tf_debug", "--trace"},
         std::pair{"--request=r.json", "--request holds all inputs"},
-        std::pair{"--input_expr=x=1", "did you mean '--input_exprs'?"}}) {
+        std::pair{"--input_expr=x=1", "did you mean --input_exprs?"}}) {
     const Printed printed = RunMain({"model", "run", kAffine, "--input_exprs=x=[1]", flag});
     EXPECT_EQ(printed.exit, kWrongUsage) << printed.text;
     EXPECT_THAT(printed.text, HasSubstr(text));
