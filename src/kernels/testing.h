@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -34,7 +35,8 @@ class TestKernelContext : public KernelContext {
     outputs_[static_cast<size_t>(i)] = std::move(value);
   }
   void* Scratch(size_t bytes) override {
-    scratch_.push_back(std::make_unique<char[]>(bytes + Tensor::kAlignment));
+    scratch_.emplace_back(new (std::nothrow) char[bytes + Tensor::kAlignment]);
+    if (scratch_.back() == nullptr) return nullptr;
     auto address = reinterpret_cast<uintptr_t>(scratch_.back().get());
     address = (address + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
     return reinterpret_cast<void*>(address);

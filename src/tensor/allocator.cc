@@ -13,12 +13,16 @@ class SystemAllocator : public Allocator {
  public:
   void* Allocate(size_t size) override {
     const size_t rounded = Rounded(size);
-    if (rounded < size) return nullptr;
-    void* memory = std::aligned_alloc(Tensor::kAlignment, rounded);
-    if (memory == nullptr) return nullptr;
+    if (rounded < size || rounded > static_cast<size_t>(kNoLimit)) return nullptr;
+    const auto bytes = static_cast<int64_t>(rounded);
+    const int64_t limit = limit_.load(std::memory_order_relaxed);
+    const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    void* memory = now > limit ? nullptr : std::aligned_alloc(Tensor::kAlignment, rounded);
+    if (memory == nullptr) {
+      in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+      return nullptr;
+    }
     allocations_.fetch_add(1, std::memory_order_relaxed);
-    const int64_t now =
-        in_use_.fetch_add(static_cast<int64_t>(rounded)) + static_cast<int64_t>(rounded);
     int64_t peak = peak_.load(std::memory_order_relaxed);
     while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
     }
@@ -31,10 +35,19 @@ class SystemAllocator : public Allocator {
   }
 
   AllocatorStats Stats() const override {
-    return {.allocations = allocations_, .bytes_in_use = in_use_, .peak_bytes_in_use = peak_};
+    const int64_t limit = limit_;
+    return {.allocations = allocations_,
+            .bytes_in_use = in_use_,
+            .peak_bytes_in_use = peak_,
+            .bytes_limit = limit == kNoLimit ? 0 : limit};
   }
 
+  void SetLimit(int64_t bytes) { limit_ = bytes == 0 ? kNoLimit : bytes; }
+
  private:
+  // Far from overflow when sizes are added to what is in use.
+  static constexpr int64_t kNoLimit = int64_t{1} << 62;
+
   // aligned_alloc wants a multiple of the alignment; an empty tensor gets one unit.
   static size_t Rounded(size_t size) {
     return size == 0 ? Tensor::kAlignment
@@ -44,13 +57,18 @@ class SystemAllocator : public Allocator {
   std::atomic<int64_t> allocations_{0};
   std::atomic<int64_t> in_use_{0};
   std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> limit_{kNoLimit};
 };
 
-}  // namespace
-
-Allocator* CpuAllocator() {
+SystemAllocator* System() {
   static auto* allocator = new SystemAllocator;  // tensors in statics may outlive any destructor
   return allocator;
 }
+
+}  // namespace
+
+Allocator* CpuAllocator() { return System(); }
+
+void SetCpuMemoryLimit(int64_t bytes) { System()->SetLimit(bytes); }
 
 }  // namespace slipway

@@ -28,5 +28,8 @@ class Allocator {
 
 // The process's memory, counted; lives as long as the program.
 Allocator* CpuAllocator();
+// From now on it gives no more than so many bytes at a time; 0: no limit. What is too much is
+// RESOURCE_EXHAUSTED where a tensor is wanted.
+void SetCpuMemoryLimit(int64_t bytes);
 
 }  // namespace slipway

@@ -174,5 +174,17 @@ TEST(CpuAllocatorTest, Counts) {
   EXPECT_EQ(CpuAllocator()->Stats().bytes_in_use, before.bytes_in_use);
 }
 
+TEST(CpuAllocator, GivesNoMoreThanItsLimit) {
+  const int64_t before = CpuAllocator()->Stats().bytes_in_use;
+  SetCpuMemoryLimit(before + (1 << 20));
+  EXPECT_EQ(CpuAllocator()->Stats().bytes_limit, before + (1 << 20));
+  EXPECT_TRUE(Tensor::Allocate(DType::kFloat, Shape({1 << 17})).ok());
+  const auto large = Tensor::Allocate(DType::kFloat, Shape({1 << 19}));
+  EXPECT_EQ(large.status().code(), Code::kResourceExhausted) << large.status().ToString();
+  SetCpuMemoryLimit(0);
+  EXPECT_EQ(CpuAllocator()->Stats().bytes_in_use, before);
+  EXPECT_TRUE(Tensor::Allocate(DType::kFloat, Shape({1 << 19})).ok());
+}
+
 }  // namespace
 }  // namespace slipway

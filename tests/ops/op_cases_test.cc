@@ -14,7 +14,7 @@
 #include "base/strings.h"
 #include "kernels/testing.h"
 #include "kernels/types.h"
-#include "wire/tensor_json.h"
+#include "op_case.h"
 
 namespace slipway::kernels {
 namespace {
@@ -49,106 +49,10 @@ std::vector<OpCase> ReadCases(const std::string& family) {
   return cases;
 }
 
-DType ReadDType(const Json& json) { return ParseDType(json.get<std::string>()).value(); }
-
-template <typename T>
-std::vector<T> ListOf(const Json& json) {
-  std::vector<T> values;
-  for (const Json& element : json) values.push_back(element.get<T>());
-  return values;
-}
-
-ir::AttrValue ReadAttr(const std::string& type, const Json& json) {
-  if (type == "type") return ReadDType(json);
-  if (type == "int") return json.get<int64_t>();
-  if (type == "float") return json.get<float>();
-  if (type == "bool") return json.get<bool>();
-  if (type == "shape") return PartialShape(ListOf<int64_t>(json));
-  if (type == "list(type)") {
-    std::vector<DType> dtypes;
-    for (const Json& element : json) dtypes.push_back(ReadDType(element));
-    return dtypes;
-  }
-  if (type == "list(shape)") {
-    std::vector<PartialShape> shapes;
-    for (const Json& element : json) shapes.emplace_back(ListOf<int64_t>(element));
-    return shapes;
-  }
-  if (type == "list(string)") return ListOf<std::string>(json);
-  if (type == "list(int)") return ListOf<int64_t>(json);
-  if (type == "list(float)") return ListOf<float>(json);
-  return json.get<std::string>();
-}
-
-struct Parsed {
-  Json json;
-  std::vector<Tensor> inputs;
-  TensorMap outputs, after;
-  std::map<size_t, std::shared_ptr<Variable>> variables;
-};
-
-StatusOr<TensorMap> ReadTensors(const Parsed& parsed, const std::string& key) {
-  if (!parsed.json.contains(key)) return TensorMap();
-  const auto env = NewMemoryEnv();
-  RETURN_IF_ERROR(WriteFile(env.get(), "case", parsed.json.dump()));
-  return ReadTensorJsonMap(env.get(), "case", key);
-}
-
-StatusOr<Parsed> ParseCase(const OpCase& c) {
-  Parsed parsed;
-  parsed.json = Json::parse(c.line);
-  ASSIGN_OR_RETURN(TensorMap inputs, ReadTensors(parsed, "inputs"));
-  ASSIGN_OR_RETURN(TensorMap variables, ReadTensors(parsed, "variables"));
-  ASSIGN_OR_RETURN(parsed.outputs, ReadTensors(parsed, "outputs"));
-  // nlohmann-json sorts by text, in which 10 comes before 2.
-  std::sort(parsed.outputs.begin(), parsed.outputs.end(),
-            [](const auto& a, const auto& b) { return std::stoul(a.first) < std::stoul(b.first); });
-  ASSIGN_OR_RETURN(parsed.after, ReadTensors(parsed, "after"));
-  parsed.inputs.resize(inputs.size() + variables.size());
-  for (auto& [key, tensor] : inputs) parsed.inputs[std::stoul(key)] = std::move(tensor);
-  for (auto& [key, tensor] : variables) {
-    auto variable =
-        std::make_shared<Variable>("v" + key, tensor.dtype(), PartialShape(tensor.shape()));
-    RETURN_IF_ERROR(variable->Assign(tensor));
-    parsed.variables[std::stoul(key)] = variable;
-    parsed.inputs[std::stoul(key)] = Tensor::Scalar<ResourceHandle>(variable);
-  }
-  return parsed;
-}
-
-// A node of the op over placeholders; with shapes, what TensorFlow's shape functions would see.
-StatusOr<ir::Node*> BuildNode(ir::Graph* graph, const Parsed& parsed, bool with_shapes) {
-  ir::NodeSpec spec;
-  spec.op = parsed.json["op"].get<std::string>();
-  const ir::OpSchema* schema = ir::FindOpSchema(spec.op);
-  if (schema == nullptr) return NotFoundError("no schema for " + spec.op);
-  for (const Tensor& input : parsed.inputs) {
-    ir::NodeSpec placeholder;
-    placeholder.op = "Placeholder";
-    placeholder.attrs = {{"dtype", input.dtype()}};
-    if (with_shapes) placeholder.attrs.emplace("shape", PartialShape(input.shape()));
-    ASSIGN_OR_RETURN(ir::Node * node, graph->AddNode(std::move(placeholder)));
-    spec.inputs.push_back({node, 0});
-  }
-  const Json attrs = parsed.json.value("attrs", Json::object());
-  for (const auto& [name, value] : attrs.items()) {
-    const auto* attr = schema->FindAttr(name);
-    if (attr != nullptr) spec.attrs[name] = ReadAttr(attr->type, value);
-  }
-  if (!parsed.variables.empty()) {  // what the handles' dtype would say
-    const DType dtype =
-        ParseDType(parsed.json["variables"].begin()->at("dtype").get<std::string>()).value();
-    for (const char* name : {"dtype", "T"}) {
-      if (schema->FindAttr(name) != nullptr && !spec.attrs.contains(name)) spec.attrs[name] = dtype;
-    }
-  }
-  return graph->AddNode(std::move(spec));
-}
-
 struct Tolerance {
   double relative = 0, absolute = 0;
 };
-Tolerance ToleranceFor(const Parsed& parsed, DType dtype) {
+Tolerance ToleranceFor(const ParsedOpCase& parsed, DType dtype) {
   Tolerance t;
   if (dtype == DType::kFloat) t = {1e-5, 1e-6};
   if (dtype == DType::kDouble) t = {1e-11, 1e-12};
@@ -189,7 +93,7 @@ void ExpectValues(const Tensor& got, const Tensor& want, const Tolerance& t) {
   }
 }
 
-void ExpectTensor(const Parsed& parsed, const Tensor& got, const Tensor& want) {
+void ExpectTensor(const ParsedOpCase& parsed, const Tensor& got, const Tensor& want) {
   ASSERT_EQ(got.dtype(), want.dtype());
   ASSERT_EQ(got.shape().ToString(), want.shape().ToString());
   const Tolerance t = ToleranceFor(parsed, want.dtype());
@@ -205,7 +109,7 @@ void ExpectTensor(const Parsed& parsed, const Tensor& got, const Tensor& want) {
 
 class OpCases : public testing::TestWithParam<std::string> {};
 
-void CheckError(const Parsed& parsed, const Status& status) {
+void CheckError(const ParsedOpCase& parsed, const Status& status) {
   const Json& error = parsed.json["error"];
   ASSERT_FALSE(status.ok()) << "an error was wanted: " << error.dump();
   EXPECT_EQ(CodeName(status.code()), error["code"].get<std::string>()) << status.ToString();
@@ -215,10 +119,10 @@ void CheckError(const Parsed& parsed, const Status& status) {
 
 void CheckValues(const OpCase& c) {
   SCOPED_TRACE(c.name);
-  auto parsed = ParseCase(c);
+  auto parsed = ParseOpCase(c.line);
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   ir::Graph graph;
-  auto node = BuildNode(&graph, *parsed, /*with_shapes=*/false);
+  auto node = BuildOpCaseNode(&graph, *parsed, /*with_shapes=*/false);
   // What the attributes alone tell is refused before there is a kernel.
   if (!node.ok() && parsed->json.contains("error")) return CheckError(*parsed, node.status());
   ASSERT_TRUE(node.ok()) << node.status().ToString();
@@ -227,7 +131,7 @@ void CheckValues(const OpCase& c) {
   ASSERT_TRUE(outputs.ok()) << outputs.status().ToString();
   ASSERT_EQ(outputs->size(), parsed->outputs.size());
   for (size_t i = 0; i < outputs->size(); ++i) {
-    ExpectTensor(*parsed, (*outputs)[i], parsed->outputs[i].second);
+    ExpectTensor(*parsed, (*outputs)[i], parsed->outputs[i]);
   }
   for (const auto& [key, want] : parsed->after) {
     const auto value = parsed->variables[std::stoul(key)]->Read();
@@ -245,17 +149,17 @@ TEST_P(OpCases, GiveWhatTensorFlowGives) {
 // What shape inference says of the node, told the inputs' shapes, must admit what TensorFlow gave.
 void CheckInferredShapes(const OpCase& c) {
   SCOPED_TRACE(c.name);
-  auto parsed = ParseCase(c);
+  auto parsed = ParseOpCase(c.line);
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   if (parsed->json.contains("error")) return;
   ir::Graph graph;
-  auto node = BuildNode(&graph, *parsed, /*with_shapes=*/true);
+  auto node = BuildOpCaseNode(&graph, *parsed, /*with_shapes=*/true);
   ASSERT_TRUE(node.ok()) << node.status().ToString();
   for (size_t i = 0; i < parsed->outputs.size(); ++i) {
     const auto& inferred = (*node)->shape(static_cast<int>(i));
-    EXPECT_TRUE(inferred.Admits(parsed->outputs[i].second.shape()))
+    EXPECT_TRUE(inferred.Admits(parsed->outputs[i].shape()))
         << "inferred " << inferred.ToString() << ", TensorFlow gave "
-        << parsed->outputs[i].second.shape().ToString();
+        << parsed->outputs[i].shape().ToString();
   }
 }
 

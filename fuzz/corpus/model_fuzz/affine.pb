@@ -1,0 +1,1 @@
+../../../tests/golden/saved_models/affine/saved_model/saved_model.pb

@@ -1,0 +1,1 @@
+../../../tests/golden/saved_models/branches/saved_model/saved_model.pb

@@ -1,0 +1,1 @@
+../../../tests/golden/saved_models/graph_v1/saved_model/saved_model.pb

@@ -1,0 +1,1 @@
+../../../tests/golden/saved_models/loops/saved_model/saved_model.pb
