@@ -15,6 +15,8 @@ namespace slipway::exec {
 
 template <typename Entry>
 class PlanCache {
+  struct Node;
+
  public:
   explicit PlanCache(int capacity) : places_(static_cast<size_t>(std::max(capacity, 1))) {}
   ~PlanCache() {
@@ -40,8 +42,8 @@ class PlanCache {
 
    private:
     friend class PlanCache;
-    explicit Lease(typename PlanCache::Node* node) : node_(node) {}
-    typename PlanCache::Node* node_ = nullptr;
+    explicit Lease(Node* node) : node_(node) {}
+    Node* node_ = nullptr;
   };
 
   // The entry for which matches(entry) holds, or an empty lease.

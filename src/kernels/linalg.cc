@@ -55,17 +55,21 @@ void LoadNumbers(const Tensor& t, int64_t offset, int64_t n, W* out) {
   });
 }
 
+// A real T takes the real part.
+template <typename T, typename W>
+T Narrowed(const W& value) {
+  if constexpr (kIsComplex<W> && !kIsComplex<T>) {
+    return static_cast<T>(value.real());
+  } else {
+    return T(static_cast<WideOf<T>>(value));
+  }
+}
+
 template <typename W>
 void StoreNumbers(const W* values, int64_t n, Tensor* t, int64_t offset) {
   SwitchType<int>(SourceTypes<W>{}, t->dtype(), [&]<typename T>() {
     T* to = t->flat<T>().data() + offset;
-    for (int64_t i = 0; i < n; ++i) {
-      if constexpr (kIsComplex<W> && !kIsComplex<T>) {
-        to[i] = static_cast<T>(values[i].real());
-      } else {
-        to[i] = T(static_cast<WideOf<T>>(values[i]));
-      }
-    }
+    for (int64_t i = 0; i < n; ++i) to[i] = Narrowed<T>(values[i]);
     return 0;
   });
 }

@@ -46,7 +46,8 @@ inline bool IsHalfSize(DType dtype) { return dtype == DType::kHalf || dtype == D
 template <typename Result, typename... Ts, typename Fn>
 Result SwitchType(TypeList<Ts...>, DType dtype, Fn&& fn) {
   Result result{};
-  ((dtype == DTypeOf<Ts>() ? (result = fn.template operator()<Ts>(), true) : false) || ...);
+  static_cast<void>(
+      ((dtype == DTypeOf<Ts>() ? (result = fn.template operator()<Ts>(), true) : false) || ...));
   return result;
 }
 
