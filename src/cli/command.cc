@@ -21,6 +21,7 @@ constexpr Command kServingCommands[] = {
     {"load", "send predictions to a server for a while, and count", RunLoad},
     {"model show", "what a SavedModel takes and gives", RunModelShow},
     {"model run", "run a SavedModel on inputs from files", RunModelRun},
+    {"model scan", "which ops of a SavedModel reach files or the network", RunModelScan},
     {"devices", "what this machine has, and how fast it is", RunDevices},
     {"version", "the version of this program", RunVersion},
 };

@@ -37,6 +37,7 @@ int RunPredict(Args args);
 int RunLoad(Args args);
 int RunModelShow(Args args);
 int RunModelRun(Args args);
+int RunModelScan(Args args);
 int RunDevices(Args args);
 int RunVersion(Args args);
 

@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/file_access.h"
 
-#include <algorithm>
-#include <set>
-#include <vector>
-
 #include "base/strings.h"
+#include "model/entry_points.h"
+#include "model/op_risks.h"
 
 namespace slipway::model {
 namespace {
 
-constexpr std::string_view kReaders[] = {"ReadFile", "RestoreV2", "MatchingFiles",
-                                         "InitializeTableFromTextFileV2"};
-constexpr std::string_view kWriters[] = {"WriteFile", "SaveV2", "MergeV2Checkpoints"};
-
 Status Refuse(const ir::Node& node, const ir::Function& function) {
-  return PermissionDeniedError(StrCat(
-      "Op ", node.op(), " (node '", node.name(), "' of function '", function.name, "') ",
-      WritesFiles(node.op()) ? "writes files" : "reads files outside the model",
-      ", which a model that is served may not; export the model without it, or run the model with "
-      "`slipway model run` if you trust it"));
-}
-
-void AddCallees(const ir::Node& node, std::set<std::string>* seen, std::vector<std::string>* next) {
-  const auto add = [&](const ir::FunctionRef& f) {
-    if (seen->insert(f.name).second) next->push_back(f.name);
-  };
-  for (const auto& [key, value] : node.attrs()) {
-    if (const auto* f = value.As<ir::FunctionRef>()) add(*f);
-    if (const auto* list = value.As<std::vector<ir::FunctionRef>>()) {
-      for (const auto& f : *list) add(f);
-    }
-  }
+  return PermissionDeniedError(StrCat("Op ", node.op(), " (node '", node.name(), "' of function '",
+                                      function.name, "') ", RiskText(*RiskOf(node.op())),
+                                      ", which a model that is served may not; export the model "
+                                      "without it, or, if you trust it and "
+                                      "those who call it, give --allow_file_ops"));
 }
 
 class DirectoryEnv : public Env {
@@ -87,31 +69,16 @@ class DirectoryEnv : public Env {
 
 }  // namespace
 
-bool ReadsFiles(std::string_view op) {
-  return std::find(std::begin(kReaders), std::end(kReaders), op) != std::end(kReaders);
-}
-
-bool WritesFiles(std::string_view op) {
-  return std::find(std::begin(kWriters), std::end(kWriters), op) != std::end(kWriters);
+bool IsRefused(std::string_view op, FileOps allowed) {
+  const auto risk = RiskOf(op);
+  return risk && (*risk != OpRisk::kReadsFiles || allowed == FileOps::kNone);
 }
 
 Status CheckFileOps(const ir::Function& entry, const ir::FunctionLibrary* library,
                     FileOps allowed) {
-  std::set<std::string> seen;
-  std::vector<std::string> next;
-  const ir::Function* function = &entry;
-  for (;;) {
-    for (const ir::Node* node : function->graph.nodes()) {
-      const bool refused =
-          WritesFiles(node->op()) || (allowed == FileOps::kNone && ReadsFiles(node->op()));
-      if (refused) return Refuse(*node, *function);
-      AddCallees(*node, &seen, &next);
-    }
-    if (next.empty()) return OkStatus();
-    const std::string name = std::move(next.back());
-    next.pop_back();
-    ASSIGN_OR_RETURN(function, library->Find(name));
-  }
+  return VisitReached(entry, library, [&](const ir::Node& node, const ir::Function& function) {
+    return IsRefused(node.op(), allowed) ? Refuse(node, function) : OkStatus();
+  });
 }
 
 std::unique_ptr<Env> NewDirectoryEnv(Env* base, std::string directory) {

@@ -13,17 +13,16 @@
 
 namespace slipway::model {
 
-// Ops that read or write files whose names are values. Checkpoints are files.
-bool ReadsFiles(std::string_view op);
-bool WritesFiles(std::string_view op);
-
 enum class FileOps {
   kNone,  // a signature: clients may choose the name
   kRead,  // restoring, initialising: with an Env that holds the model's own files only
 };
 
-// PERMISSION_DENIED when `entry`, or a function it reaches, holds an op on files that is not
-// allowed; op, node and function are named.
+// An op that reaches beyond the model (model/op_risks.h), and is not allowed to.
+bool IsRefused(std::string_view op, FileOps allowed);
+
+// PERMISSION_DENIED when `entry`, or a function it reaches, holds an op that is refused; op, node
+// and function are named.
 Status CheckFileOps(const ir::Function& entry, const ir::FunctionLibrary* library, FileOps allowed);
 
 // The files below `directory` of `base`, for reading; all else is PERMISSION_DENIED. A path with

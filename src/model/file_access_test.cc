@@ -8,7 +8,9 @@
 #include "formats/saved_model_writer.h"
 #include "ir/builder.h"
 #include "kernels/families.h"
+#include "model/op_risks.h"
 #include "model/saved_model.h"
+#include "model/scan.h"
 
 namespace slipway::model {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // A model whose signature's function calls another one, in which `op` has strings for inputs.
-StatusOr<std::unique_ptr<SavedModel>> LoadModelWith(const std::string& op, bool allow) {
+Status WriteModelWith(Env* env, const std::string& op) {
   ir::Function inner;
   inner.name = "inner";
   ir::GraphBuilder in(&inner.graph);
@@ -43,8 +45,12 @@ StatusOr<std::unique_ptr<SavedModel>> LoadModelWith(const std::string& op, bool 
   EXPECT_TRUE(b.ok()) << b.status().ToString();
   body.returns.push_back({"y", y});
   model.signatures = {{"serving_default", {"x"}, {"y"}}};
+  return formats::WriteSavedModel(env, "/m/1", model);
+}
+
+StatusOr<std::unique_ptr<SavedModel>> LoadModelWith(const std::string& op, bool allow) {
   auto env = NewMemoryEnv();
-  RETURN_IF_ERROR(formats::WriteSavedModel(env.get(), "/m/1", model));
+  RETURN_IF_ERROR(WriteModelWith(env.get(), op));
   LoadOptions options;
   options.allow_file_ops = allow;
   return SavedModel::Load(env.get(), "/m/1", options);
@@ -90,10 +96,51 @@ TEST(FileAccess, ADirectoryHoldsItsOwnFilesOnly) {
   EXPECT_TRUE(base->Exists("/m/1/assets/words"));
 }
 
+TEST(FileAccess, RestoringMayReadAndNothingElse) {
+  EXPECT_FALSE(IsRefused("RestoreV2", FileOps::kRead));
+  EXPECT_TRUE(IsRefused("RestoreV2", FileOps::kNone));
+  for (const char* op : {"SaveV2", "PyFunc", "RpcCall"}) {
+    EXPECT_TRUE(IsRefused(op, FileOps::kRead)) << op;
+  }
+  EXPECT_FALSE(IsRefused("MatMul", FileOps::kNone));
+}
+
+TEST(FileAccess, AScanFindsWhatServingRefuses) {
+  auto env = NewMemoryEnv();
+  ASSERT_TRUE(WriteModelWith(env.get(), "ReadFile").ok());
+  const auto file = formats::ReadSavedModel(env.get(), "/m/1");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  const MetaGraphScan scan = ScanMetaGraph(file->meta_graphs[0], {"ReadFile", "PrintV2"});
+  EXPECT_FALSE(scan.served);
+  EXPECT_THAT(scan.denylisted, testing::ElementsAre("ReadFile"));
+  ASSERT_FALSE(scan.findings.empty());
+  const ScanFinding& found = scan.findings[0];
+  EXPECT_EQ(found.entry, "signature 'serving_default'");
+  EXPECT_EQ(found.op, "ReadFile");
+  EXPECT_EQ(found.node, "culprit");
+  EXPECT_TRUE(found.refused);
+  const std::string text = ScanText(scan, {"ReadFile", "PrintV2"});
+  EXPECT_THAT(text, HasSubstr("MetaGraph with tag set ['serve'] contains the following denylisted "
+                              "ops: {'ReadFile'}\n"));
+  EXPECT_THAT(text, HasSubstr("refuses it without --allow_file_ops"));
+  EXPECT_THAT(ScanJson({scan}), HasSubstr("\"served\": false"));
+}
+
+TEST(FileAccess, AScanKnowsTheModelsOwnFiles) {
+  const auto file =
+      formats::ReadSavedModel(Env::Default(), "tests/golden/saved_models/counter/saved_model");
+  const MetaGraphScan scan = ScanMetaGraph(file->meta_graphs[0], {});
+  EXPECT_TRUE(scan.served);
+  ASSERT_EQ(scan.findings.size(), 1u);
+  EXPECT_EQ(scan.findings[0].op, "RestoreV2");
+  EXPECT_FALSE(scan.findings[0].refused);
+  EXPECT_THAT(scan.unreached, testing::ElementsAre("MergeV2Checkpoints", "SaveV2"));
+}
+
 // Whoever adds an op on files must say here which kind it is.
 TEST(FileAccess, EveryOpOnFilesIsKnown) {
   for (const kernels::KernelDef& def : kernels::SaveRestoreKernels()) {
-    EXPECT_TRUE(def.op == "ShardedFilename" || ReadsFiles(def.op) || WritesFiles(def.op)) << def.op;
+    EXPECT_TRUE(def.op == "ShardedFilename" || RiskOf(def.op).has_value()) << def.op;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "model/entry_points.h"
 
 namespace slipway::model {
 namespace {
@@ -11,21 +12,10 @@ namespace {
 // Tables, which are no variables: what is written to one is read through its handle alone.
 bool IsTable(std::string_view op) { return op.find("HashTable") != std::string_view::npos; }
 
-std::vector<std::string> Callees(const ir::Node& node) {
-  std::vector<std::string> names;
-  for (const auto& [key, value] : node.attrs()) {
-    if (const auto* f = value.As<ir::FunctionRef>()) names.push_back(f->name);
-    if (const auto* list = value.As<std::vector<ir::FunctionRef>>()) {
-      for (const auto& f : *list) names.push_back(f.name);
-    }
-  }
-  return names;
-}
-
 std::vector<std::string> Callees(const ir::Function& function) {
   std::vector<std::string> names;
   for (const ir::Node* node : function.graph.nodes()) {
-    for (auto& name : Callees(*node)) names.push_back(std::move(name));
+    for (auto& name : model::Callees(*node)) names.push_back(std::move(name));
   }
   return names;
 }

@@ -10,6 +10,7 @@
 #include "ir/lower_v1.h"
 #include "kernels/open_bundle.h"
 #include "kernels/resources.h"
+#include "model/entry_points.h"
 #include "model/file_access.h"
 #include "model/resource_writes.h"
 #include "model/signature_internal.h"
@@ -130,21 +131,14 @@ void Loader::FindAssets() {
 
 // What `target` needs and nothing else, to be run once.
 Status Loader::AddSetUp(const std::string& name, const std::string& target, const Feeds& feeds) {
-  ir::SubgraphSpec spec;
-  spec.name = name;
-  ir::Node* node = mg_.graph.FindNode(target);
-  if (node == nullptr) {
-    return InvalidArgumentError(StrCat("The ", name, " op '", target, "' is not in the graph"));
-  }
-  spec.targets.push_back(node);
   SetUp step;
   step.name = name;
+  std::vector<std::string> fed;
   for (const auto& [tensor_name, tensor] : feeds) {
-    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, tensor_name));
-    spec.feeds.emplace_back(tensor_name, value);
+    fed.push_back(tensor_name);
     step.inputs.push_back(tensor);
   }
-  ASSIGN_OR_RETURN(step.function, ir::ExtractFunction(mg_.graph, spec));
+  ASSIGN_OR_RETURN(step.function, ExtractTarget(mg_, name, target, fed));
   const Status lowered =
       ir::LowerV1(step.function, StrCat(kLoweredPrefix, name), mg_.functions.get());
   if (lowered.code() == Code::kUnimplemented) {
@@ -189,26 +183,7 @@ Status Loader::ExtractSetUp() {
 
 StatusOr<ir::Function> Loader::Extract(const formats::SignatureDef& def, const std::string& name,
                                        std::span<const int> fetched) const {
-  ir::SubgraphSpec spec;
-  spec.name = name;
-  for (const auto& input : def.inputs) {
-    if (input.tensor_name.empty()) {
-      return UnimplementedError(StrCat("Input '", input.name, "' of signature '", name,
-                                       "' is made of several tensors, which is not supported"));
-    }
-    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, input.tensor_name));
-    spec.feeds.emplace_back(input.name, value);
-  }
-  for (int i : fetched) {
-    const auto& output = def.outputs[static_cast<size_t>(i)];
-    if (output.tensor_name.empty()) {
-      return UnimplementedError(StrCat("Output '", output.name, "' of signature '", name,
-                                       "' is made of several tensors, which is not supported"));
-    }
-    ASSIGN_OR_RETURN(const ir::Output value, formats::FindTensor(mg_.graph, output.tensor_name));
-    spec.fetches.emplace_back(output.name, value);
-  }
-  ASSIGN_OR_RETURN(ir::Function function, ir::ExtractFunction(mg_.graph, spec));
+  ASSIGN_OR_RETURN(ir::Function function, ExtractSignature(mg_, name, def, fetched));
   const std::vector<int> key(fetched.begin(), fetched.end());
   RETURN_IF_ERROR(ir::LowerV1(function,
                               StrCat(kLoweredPrefix, "signature/", name, "/", StrJoin(key, ",")),

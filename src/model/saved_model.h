@@ -29,8 +29,9 @@ struct LoadOptions {
   bool deterministic = false;
   // Off: graphs run as they are written (for comparing).
   bool run_passes = true;
-  // Off, for models that are not trusted: a signature that reaches an op on files, and a restore
-  // or initialiser function that writes them, is PERMISSION_DENIED at load; those two may read
+  // Off, for models that are not trusted: a signature that reaches an op on files, other machines
+  // or foreign code, and a restore or initialiser function that does more than read files, is
+  // PERMISSION_DENIED at load; those two may read
   // files below the model's directory only.
   bool allow_file_ops = true;
 };

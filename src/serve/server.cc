@@ -61,7 +61,8 @@ LifecycleOptions LifecycleFrom(const ServerOptions& options) {
 model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
   model::LoadOptions load;
   load.tags.clear();
-  load.allow_file_ops = false;  // a model comes from anywhere, and clients name the files
+  // Off, because a model comes from anywhere, and clients name the files.
+  load.allow_file_ops = options.allow_file_ops;
   for (const std::string_view tag : StrSplit(options.saved_model_tags, ','))
     if (!tag.empty()) load.tags.emplace_back(tag);
   return load;
@@ -92,6 +93,8 @@ std::vector<Flag> ServeFlags(ServerOptions* o) {
        "Answer grpc.health.v1.Health/Check"},
       {"enable_serialization_as_tensor_content", &o->enable_serialization_as_tensor_content,
        "Answer gRPC with tensor_content instead of typed values"},
+      {"allow_file_ops", &o->allow_file_ops,
+       "Serve models whose signatures read or write files: for models and callers that you trust"},
       {"address", &o->address, "IP address to listen at; empty is all of the machine"},
       {"loops", &o->loops, "Event loops; 0 is one a processor"},
       {"worker_threads", &o->worker_threads,

@@ -47,6 +47,9 @@ struct ServerOptions {
   bool enable_grpc_healthcheck_service = false;
   bool enable_serialization_as_tensor_content = false;
 
+  // Models whose signatures read or write files, or reach other machines, are served too.
+  bool allow_file_ops = false;
+
   int32_t loops = 0;               // event loops; 0: one a processor
   int32_t worker_threads = 0;      // for large models and bodies; 0: four a processor
   int64_t max_pending = 1000;      // predictions waiting for or running on a worker

@@ -108,6 +108,20 @@ class Show(unittest.TestCase):
                 theirs(saved_model_cli._show_inputs_outputs, model, tag_set, key))
 
 
+class Scan(unittest.TestCase):
+    def test_first_line(self):
+        for name in ["affine", "counter", "tags"]:
+            model = os.path.join(golden, "saved_models", name, "saved_model")
+            for denied in [{"WriteFile", "ReadFile", "PrintV2"}, {"SaveV2", "ReadFile", "AddV2"}]:
+                want = ""
+                for meta_graph in saved_model_cli.saved_model_utils.read_saved_model(
+                        model).meta_graphs:
+                    want += theirs(saved_model_cli.scan_meta_graph_def, meta_graph, denied)
+                got = ours("scan", "--dir", model, "--op_denylist", ",".join(denied))
+                got = "".join(line for line in got.splitlines(True) if line[0] != " ")
+                self.assertEqual(normal(got), normal(want))
+
+
 class Run(unittest.TestCase):
     affine = os.path.join(golden, "saved_models", "affine", "saved_model")
     wide_deep = os.path.join(SHARED, "models", "wide_deep_example", "saved_model")
