@@ -101,7 +101,9 @@ Status PrintResult(const ModelRunFlags& f, const TensorJsonResult& result) {
 
 Status RunModel(const ModelRunFlags& f) {
   Env* env = Env::Default();
-  ASSIGN_OR_RETURN(const auto saved_model, f.model.Load());
+  model::LoadOptions options;
+  options.required_signature = f.request.empty() ? f.model.signature : "";
+  ASSIGN_OR_RETURN(const auto saved_model, f.model.Load(options));
   ASSIGN_OR_RETURN(const TensorJsonRequest request, MakeRequest(f, *saved_model));
   std::vector<TensorJsonResult> results;
   exec::StepProfile profile;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "formats/saved_model_reader.h"
 #include "model/describe.h"
+#include "model/saved_model.h"
 
 namespace slipway::cli {
 namespace {
@@ -17,7 +18,24 @@ struct ModelShowFlags {
   std::string format = "text";
   bool all = false;
   bool list_ops = false;
+  bool unsupported = false;
 };
+
+// What keeps the model, or some of its signatures, from running.
+Status ShowUnsupported(const ModelShowFlags& flags) {
+  model::LoadOptions options;
+  options.required_signature.clear();
+  if (!flags.tag_set.empty()) {
+    options.tags.clear();
+    for (std::string_view tag : StrSplit(flags.tag_set, ',')) options.tags.emplace_back(tag);
+  }
+  ASSIGN_OR_RETURN(const auto loaded, model::SavedModel::Load(Env::Default(), flags.dir, options));
+  for (const auto& [name, status] : loaded->unsupported()) {
+    std::printf("%s\n", std::string(status.message()).c_str());
+  }
+  if (loaded->unsupported().empty()) std::puts("Everything that the model needs is there.");
+  return OkStatus();
+}
 
 Status Show(const ModelShowFlags& flags) {
   ASSIGN_OR_RETURN(const formats::SavedModelFile file,
@@ -49,6 +67,7 @@ int RunModelShow(Args args) {
        {"tag_set", &f.tag_set, "tags of the MetaGraph, with ',' between"},
        {"signature_def", &f.signature, "the signature to show"},
        {"list_ops", &f.list_ops, "show the ops of the MetaGraph with these tags"},
+       {"unsupported", &f.unsupported, "load the model and say which signatures cannot be run"},
        {"format", &f.format, "text or json"}});
   if (const Parsed parsed = ParseFlags(&flags, "model show", args, 0); parsed.exit) {
     return *parsed.exit;
@@ -61,7 +80,7 @@ int RunModelShow(Args args) {
     return FailUsage("model show", InvalidArgumentError(StrCat("--format is '", f.format,
                                                                "', wanted text or json")));
   }
-  const Status status = Show(f);
+  const Status status = f.unsupported ? ShowUnsupported(f) : Show(f);
   return status.ok() ? kDone : Fail(status);
 }
 

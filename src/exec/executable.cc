@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -50,78 +49,6 @@ bool SameShapes(const std::vector<Shape>& shapes, std::span<const Tensor> inputs
   }
   return true;
 }
-
-// What a function, and those it may call, needs and has not got.
-class MissingOps {
- public:
-  explicit MissingOps(const ir::FunctionLibrary* library) : library_(library) {}
-
-  Status Collect(const ir::Function& function) {
-    ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(function));
-    for (const ir::Node* node : schedule.steps) {
-      if (FindRuntimeOp(node->op()) != nullptr) {
-        RETURN_IF_ERROR(CollectCallees(*node));
-      } else {
-        Check(*node);
-      }
-    }
-    return OkStatus();
-  }
-
-  // One error that lists them all.
-  Status AsStatus(const std::string& function) const {
-    if (missing_.empty()) return OkStatus();
-    std::string text = StrCat("'", function, "' needs ops that are not supported:");
-    for (const auto& [what, entry] : missing_) {
-      StrAppend(&text, " ", what, ", ", entry.count, entry.count == 1 ? " node" : " nodes", " ('",
-                entry.first_node, "');");
-    }
-    text.back() = '.';
-    return UnimplementedError(StrCat(text, " docs/reference/ops.md lists the supported ones"));
-  }
-
- private:
-  struct Entry {
-    int count = 0;
-    std::string first_node;
-  };
-
-  Status CollectCallees(const ir::Node& node) {
-    for (const auto& [name, attr] : node.attrs()) {
-      if (const auto* callee = attr.As<ir::FunctionRef>()) {
-        RETURN_IF_ERROR(CollectCallee(node, callee->name));
-      } else if (const auto* callees = attr.As<std::vector<ir::FunctionRef>>()) {
-        for (const auto& each : *callees) RETURN_IF_ERROR(CollectCallee(node, each.name));
-      }
-    }
-    return OkStatus();
-  }
-
-  Status CollectCallee(const ir::Node& node, const std::string& callee) {
-    if (!seen_.insert(callee).second) return OkStatus();
-    if (library_ == nullptr) {
-      return NotFoundError(
-          StrCat("Node '", node.name(), "' calls the function '", callee, "', which is not there"));
-    }
-    ASSIGN_OR_RETURN(const ir::Function* function, library_->Find(callee));
-    return Collect(*function);
-  }
-
-  void Check(const ir::Node& node) {
-    std::string what = node.op();
-    if (node.schema() != nullptr) {
-      const Status found = kernels::FindKernel(node, "CPU").status();
-      if (found.ok()) return;
-      if (kernels::HasKernel(node.op())) StrAppend(&what, " (", found.message(), ")");
-    }
-    Entry& entry = missing_[what];
-    if (entry.count++ == 0) entry.first_node = node.name();
-  }
-
-  const ir::FunctionLibrary* library_;
-  std::set<std::string> seen_;
-  std::map<std::string, Entry> missing_;
-};
 
 }  // namespace
 
@@ -253,7 +180,8 @@ Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Executable::~Executable() = default;
 
 StatusOr<std::unique_ptr<Executable>> Executable::Compile(ir::Function function,
-                                                          CompileOptions options) {
+                                                          CompileOptions options,
+                                                          MissingOps* all_missing) {
   auto impl = std::make_unique<Impl>(std::move(options));
   CompileOptions& o = impl->options;
   if (o.device == nullptr) o.device = Device::DefaultCpu();
@@ -287,9 +215,10 @@ StatusOr<std::unique_ptr<Executable>> Executable::Compile(ir::Function function,
   if (o.run_passes) {
     RETURN_IF_ERROR(ir::RunPasses(function, context, ir::DefaultPasses(), &impl->reports));
   }
-  MissingOps missing(o.library);
-  RETURN_IF_ERROR(missing.Collect(function));
-  RETURN_IF_ERROR(missing.AsStatus(function.name));
+  MissingOps missing;
+  RETURN_IF_ERROR(missing.Collect(function, o.library, StrCat("'", function.name, "'")));
+  if (all_missing != nullptr) all_missing->Merge(missing);
+  RETURN_IF_ERROR(missing.AsStatus());
   impl->function = std::move(function);
   return std::unique_ptr<Executable>(new Executable(std::move(impl)));
 }

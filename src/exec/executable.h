@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "exec/device.h"
+#include "exec/missing_ops.h"
 #include "exec/profile.h"
 #include "ir/function.h"
 #include "ir/pass.h"
@@ -58,9 +59,11 @@ struct RunOptions {
 
 class Executable {
  public:
-  // UNIMPLEMENTED lists every op without a kernel, with node names and counts.
+  // UNIMPLEMENTED lists every op without a kernel, with node names and counts; `missing`, if given,
+  // takes them in as well.
   static StatusOr<std::unique_ptr<Executable>> Compile(ir::Function function,
-                                                       CompileOptions options);
+                                                       CompileOptions options,
+                                                       MissingOps* missing = nullptr);
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;

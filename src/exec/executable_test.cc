@@ -224,6 +224,27 @@ TEST(ExecutableTest, UnknownOpIsNamedWhenCompiling) {
   EXPECT_EQ(status.code(), Code::kUnimplemented);
   EXPECT_THAT(std::string(status.message()), HasSubstr("FancyOp"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("'fancy'"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("docs/unsupported-ops.md"));
+}
+
+TEST(ExecutableTest, MissingOpsOfSeveralFunctionsAreOneListWithCounts) {
+  MissingOps missing;
+  for (const char* name : {"first", "second"}) {
+    FunctionMaker f;
+    ir::Output x = f.Arg("x", DType::kFloat, {-1});
+    for (const char* node : {"a", "b", "c", "d", "e"}) {
+      x = {*f.b().graph()->AddOpaqueNode({.op = "FancyOp", .name = node, .inputs = {x}},
+                                         {DType::kFloat}),
+           0};
+    }
+    f.Return("y", x);
+    ir::Function function = f.Take();
+    function.name = name;
+    EXPECT_FALSE(Executable::Compile(std::move(function), {}, &missing).ok());
+  }
+  EXPECT_EQ(missing.AsStatus().message(),
+            "An op is not supported: FancyOp, 5 nodes ('a', 'b', 'c' and 2 more), reached by "
+            "'first', 'second'. See docs/unsupported-ops.md");
 }
 
 TEST(ExecutableTest, DeadlineAndCancellationStopBetweenKernels) {

@@ -28,6 +28,7 @@ struct SavedModel::State {
   std::map<std::string, Tensor, std::less<>> frozen;
   std::set<std::string> without_effects;  // signatures
   std::map<std::string, std::unique_ptr<Signature>, std::less<>> signatures;
+  std::map<std::string, Status, std::less<>> unsupported;  // signatures that cannot be run
 };
 
 namespace {
@@ -62,7 +63,8 @@ class Loader {
     }
     kernels::CloseBundles(&state_.resources);
     RETURN_IF_ERROR(Freeze());
-    return CompileSignatures();
+    RETURN_IF_ERROR(CompileSignatures());
+    return CheckSupported();
   }
 
  private:
@@ -82,11 +84,12 @@ class Loader {
   Status ExtractSignatures();
   StatusOr<ir::Function> Extract(const formats::SignatureDef& def, const std::string& name,
                                  std::span<const int> fetched) const;
-  Status Compile(const std::string& what, ir::Function function, bool freeze,
-                 std::unique_ptr<exec::Executable>* out);
+  Status Compile(ir::Function function, bool freeze, std::unique_ptr<exec::Executable>* out);
   Status CompileSetUp();
   Status Freeze();
   Status CompileSignatures();
+  Status CheckSupported() const;
+  Status Missing() const;
   Status Prepare(const std::string& name, const formats::SignatureDef& def, ir::Function function);
   exec::CompileOptions Options(bool freeze) const;
 
@@ -95,8 +98,10 @@ class Loader {
   Feeds asset_feeds_;
   std::vector<SetUp> set_up_;
   std::map<std::string, ir::Function> signatures_;
-  ResourceWrites writes_;             // of all signatures
-  std::vector<std::string> missing_;  // what cannot be run, a line each
+  ResourceWrites writes_;               // of all signatures
+  exec::MissingOps missing_;            // of all that is reached
+  std::vector<std::string> unlowered_;  // what else cannot be run, a sentence each
+  bool set_up_complete_ = true;
 };
 
 exec::CompileOptions Loader::Options(bool freeze) const {
@@ -142,7 +147,8 @@ Status Loader::AddSetUp(const std::string& name, const std::string& target, cons
   const Status lowered =
       ir::LowerV1(step.function, StrCat(kLoweredPrefix, name), mg_.functions.get());
   if (lowered.code() == Code::kUnimplemented) {
-    missing_.push_back(StrCat("The ", name, " function: ", lowered.message()));
+    unlowered_.push_back(StrCat("The ", name, " function: ", lowered.message()));
+    set_up_complete_ = false;
     return {};
   }
   RETURN_IF_ERROR(lowered);
@@ -198,7 +204,8 @@ Status Loader::ExtractSignatures() {
     const std::string where = StrCat("Signature '", name, "'");
     auto function = Extract(def, name, AllOutputs(def));
     if (function.status().code() == Code::kUnimplemented) {
-      missing_.push_back(StrCat(where, ": ", function.status().message()));
+      unlowered_.push_back(StrCat(where, ": ", function.status().message()));
+      state_.unsupported.emplace(name, function.status().WithContext(where + " cannot be run"));
       continue;
     }
     if (!function.ok()) return function.status().WithContext(where);
@@ -213,32 +220,42 @@ Status Loader::ExtractSignatures() {
   return {};
 }
 
-// Fills `missing_` where ops are missing.
-Status Loader::Compile(const std::string& what, ir::Function function, bool freeze,
-                       std::unique_ptr<exec::Executable>* out) {
-  auto made = exec::Executable::Compile(std::move(function), Options(freeze));
-  if (made.ok()) {
-    *out = *std::move(made);
-  } else if (made.status().code() == Code::kUnimplemented) {
-    missing_.emplace_back(made.status().message());
-  } else {
-    return made.status().WithContext(what);
-  }
+// What is missing goes to `missing_`; UNIMPLEMENTED then, with what this one misses.
+Status Loader::Compile(ir::Function function, bool freeze, std::unique_ptr<exec::Executable>* out) {
+  ASSIGN_OR_RETURN(*out,
+                   exec::Executable::Compile(std::move(function), Options(freeze), &missing_));
   return {};
 }
 
 Status Loader::CompileSetUp() {
   for (SetUp& step : set_up_) {
-    RETURN_IF_ERROR(Compile(StrCat("The ", step.name, " function"), std::move(step.function),
-                            /*freeze=*/false, &step.executable));
+    const Status status = Compile(std::move(step.function), /*freeze=*/false, &step.executable);
+    set_up_complete_ = set_up_complete_ && status.ok();
+    if (status.ok() || status.code() == Code::kUnimplemented) continue;
+    return status.WithContext(StrCat("The ", step.name, " function"));
   }
-  if (missing_.empty()) return {};
+  if (set_up_complete_) return {};
   // It ends here; what the signatures lack is said in the same error.
   for (auto& [name, function] : signatures_) {
     std::unique_ptr<exec::Executable> unused;
-    RETURN_IF_ERROR(Compile(StrCat("Signature '", name, "'"), std::move(function), false, &unused));
+    const Status status = Compile(std::move(function), /*freeze=*/false, &unused);
+    if (status.ok() || status.code() == Code::kUnimplemented) continue;
+    return status.WithContext(StrCat("Signature '", name, "'"));
   }
-  return UnimplementedError(StrJoin(missing_, "\n"));
+  return Missing();
+}
+
+Status Loader::Missing() const {
+  std::vector<std::string> sentences = unlowered_;
+  if (!missing_.empty()) sentences.emplace_back(missing_.AsStatus().message());
+  return UnimplementedError(StrJoin(sentences, ". "));
+}
+
+// A model of which something works is of use, unless it is not what it was loaded for.
+Status Loader::CheckSupported() const {
+  if (state_.unsupported.empty()) return {};
+  const bool wanted = state_.unsupported.contains(state_.options.required_signature);
+  return wanted || state_.signatures.empty() ? Missing() : OkStatus();
 }
 
 Status Loader::Freeze() {
@@ -255,10 +272,15 @@ Status Loader::Freeze() {
 
 Status Loader::CompileSignatures() {
   for (auto& [name, function] : signatures_) {
-    RETURN_IF_ERROR(Prepare(name, mg_.signatures.find(name)->second, std::move(function)));
+    const std::string where = StrCat("Signature '", name, "'");
+    const Status status = Prepare(name, mg_.signatures.find(name)->second, std::move(function));
+    if (status.code() == Code::kUnimplemented) {
+      state_.unsupported.emplace(name, status.WithContext(where + " cannot be run"));
+    } else if (!status.ok()) {
+      return status.WithContext(where);
+    }
   }
-  if (missing_.empty()) return {};
-  return UnimplementedError(StrJoin(missing_, "\n"));
+  return {};
 }
 
 Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def,
@@ -281,8 +303,7 @@ Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def
     ASSIGN_OR_RETURN(ir::Function subset, loader.Extract(*def, name, fetched));
     return exec::Executable::Compile(std::move(subset), loader.Options(true));
   };
-  RETURN_IF_ERROR(Compile(StrCat("Signature '", name, "'"), std::move(function), /*freeze=*/true,
-                          &signature->main_));
+  RETURN_IF_ERROR(Compile(std::move(function), /*freeze=*/true, &signature->main_));
   state_.signatures.emplace(name, std::move(signature));
   return {};
 }
@@ -309,6 +330,8 @@ const formats::MetaGraph& SavedModel::meta_graph() const { return state_->meta_g
 StatusOr<const Signature*> SavedModel::FindSignature(std::string_view name) const {
   const auto it = state_->signatures.find(name);
   if (it != state_->signatures.end()) return it->second.get();
+  const auto lacking = state_->unsupported.find(name);
+  if (lacking != state_->unsupported.end()) return lacking->second;
   std::vector<std::string> names;
   for (const auto& [known, signature] : state_->signatures) names.push_back(known);
   return FailedPreconditionError(StrCat(
@@ -320,6 +343,10 @@ std::vector<const Signature*> SavedModel::signatures() const {
   std::vector<const Signature*> all;
   for (const auto& [name, signature] : state_->signatures) all.push_back(signature.get());
   return all;
+}
+
+const std::map<std::string, Status, std::less<>>& SavedModel::unsupported() const {
+  return state_->unsupported;
 }
 
 std::map<std::string, Tensor> SavedModel::Variables() const {

@@ -29,6 +29,8 @@ struct LoadOptions {
   bool deterministic = false;
   // Off: graphs run as they are written (for comparing).
   bool run_passes = true;
+  // The signature without which the model is of no use; empty: any.
+  std::string required_signature = "serving_default";
   // Off, for models that are not trusted: a signature that reaches an op on files, other machines
   // or foreign code, and a restore or initialiser function that does more than read files, is
   // PERMISSION_DENIED at load; those two may read
@@ -96,9 +98,10 @@ class SavedModel {
  public:
   // Reads `dir`, restores, initialises, compiles all signatures.
   // NOT_FOUND: no saved_model.pb, or no MetaGraph with the tags (those there are, are listed), or a
-  // file is missing; UNIMPLEMENTED: one error that lists every op which a signature, the
-  // initialiser or the restore function reaches and that has no kernel, with nodes and counts;
-  // otherwise as formats::ReadSavedModel and the checkpoint's reader.
+  // file is missing; UNIMPLEMENTED: the initialiser, the restore function, the required signature
+  // or all signatures reach ops that have no kernel; one error lists those of everything that is
+  // reached, with nodes and counts; otherwise as formats::ReadSavedModel and the checkpoint's
+  // reader. Other signatures that reach such ops do not keep the rest from loading (unsupported()).
   static StatusOr<std::unique_ptr<SavedModel>> Load(Env* env, const std::string& dir,
                                                     const LoadOptions& options = {});
   ~SavedModel();
@@ -107,9 +110,12 @@ class SavedModel {
 
   const std::string& directory() const;
   const formats::MetaGraph& meta_graph() const;
-  // By name. FAILED_PRECONDITION 'Serving signature key "s" not found.' plus those there are.
+  // By name. FAILED_PRECONDITION 'Serving signature key "s" not found.' plus those there are;
+  // UNIMPLEMENTED with what is missing for one that cannot be run.
   StatusOr<const Signature*> FindSignature(std::string_view name) const;
-  std::vector<const Signature*> signatures() const;  // by name
+  std::vector<const Signature*> signatures() const;  // that can be run, by name
+  // The others, with what each of them lacks.
+  const std::map<std::string, Status, std::less<>>& unsupported() const;
 
   // Bytes of variables, and of weights packed for the signatures.
   uint64_t variable_bytes() const;

@@ -238,20 +238,47 @@ TEST(BrokenModel, FlippedBit) {
   EXPECT_EQ(SavedModel::Load(env.get(), "/m").status().code(), Code::kDataLoss);
 }
 
-// One model, two signatures that reach ops nobody has: one error that names both.
-TEST(BrokenModel, UnknownOpsAreListedTogether) {
+// The counter, with an op of its file under a name of the same length that nobody knows.
+std::unique_ptr<Env> WithUnknownOp(std::string_view op, std::string_view unknown) {
   auto env = Copy("counter");
   std::string bytes = *ReadFile(env.get(), "/m/saved_model.pb");
-  for (size_t at = 0; (at = bytes.find("ReadVariableOp", at)) != std::string::npos; ++at) {
+  for (size_t at = 0; (at = bytes.find(op, at)) != std::string::npos; ++at) {
     // Names of nodes change with their ops, in the same way everywhere.
-    bytes.replace(at, 14, "FrobnicateOpV7");
+    bytes.replace(at, op.size(), unknown);
   }
-  ASSERT_TRUE(WriteFile(env.get(), "/m/saved_model.pb", bytes).ok());
+  EXPECT_TRUE(WriteFile(env.get(), "/m/saved_model.pb", bytes).ok());
+  return env;
+}
+
+// One model, two signatures that reach ops nobody has: one error that names both.
+TEST(BrokenModel, UnknownOpsAreListedTogether) {
+  auto env = WithUnknownOp("ReadVariableOp", "FrobnicateOpV7");
   const Status status = SavedModel::Load(env.get(), "/m").status();
   EXPECT_EQ(status.code(), Code::kUnimplemented) << status.ToString();
   EXPECT_THAT(status.message(), HasSubstr("FrobnicateOpV7"));
   EXPECT_THAT(status.message(), HasSubstr("'get'"));
   EXPECT_THAT(status.message(), HasSubstr("'add'"));
+  EXPECT_THAT(status.message(), HasSubstr("See docs/unsupported-ops.md"));
+}
+
+TEST(UnsupportedSignature, LeavesTheOthersToWork) {
+  auto env = WithUnknownOp("AssignAddVariableOp", "FrobnicateOpVersion");
+  auto model = SavedModel::Load(env.get(), "/m");
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  EXPECT_TRUE((*(*model)->FindSignature("get"))->Run(TensorMap()).ok());
+  const Status status = (*model)->FindSignature("add").status();
+  EXPECT_EQ(status.code(), Code::kUnimplemented);
+  EXPECT_THAT(status.message(), HasSubstr("Signature 'add' cannot be run: "));
+  EXPECT_THAT(status.message(), HasSubstr("FrobnicateOpVersion"));
+  ASSERT_EQ((*model)->unsupported().size(), 1u);
+  EXPECT_EQ((*model)->unsupported().begin()->first, "add");
+}
+
+TEST(UnsupportedSignature, ThatTheModelIsLoadedForRefusesTheModel) {
+  auto env = WithUnknownOp("AssignAddVariableOp", "FrobnicateOpVersion");
+  const Status status = SavedModel::Load(env.get(), "/m", {.required_signature = "add"}).status();
+  EXPECT_EQ(status.code(), Code::kUnimplemented);
+  EXPECT_THAT(status.message(), HasSubstr("FrobnicateOpVersion"));
 }
 
 // What our writer makes, our loader runs.

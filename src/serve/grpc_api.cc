@@ -81,8 +81,10 @@ Status GrpcApi::Prepare(std::string_view request, uint64_t max_splat_bytes, Job*
   const std::string_view name =
       spec.signature_name.empty() ? kDefaultSignature : spec.signature_name;
   prediction.signature = prediction.lease->FindSignature(name);
-  if (prediction.signature == nullptr)
+  if (prediction.signature == nullptr) {
+    RETURN_IF_ERROR(prediction.lease->WhyUnsupported(name));
     return FailedPreconditionError(StrCat("Serving signature key \"", name, "\" not found."));
+  }
   return BindInputs(job->request.inputs, job->request.output_filter, &prediction);
 }
 

@@ -167,7 +167,7 @@ std::vector<VersionStatus> ModelLifecycle::Statuses(int64_t now_ns) const {
         !WantsFingerprint(number)) {
       continue;
     }
-    VersionStatus row{number, record.state, record.error};
+    VersionStatus row{number, record.state, record.error, ""};
     if (record.state == VersionState::kStart && record.incomplete && SettledFrom(record) <= now_ns)
       row.state = VersionState::kEnd;
     rows.push_back(std::move(row));

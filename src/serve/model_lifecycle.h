@@ -27,7 +27,8 @@ enum class VersionState : int {
 struct VersionStatus {
   int64_t version = 0;
   VersionState state = VersionState::kStart;
-  Status status;  // why it is not loaded, if that failed
+  Status status;       // why it is not loaded, if that failed
+  std::string notice;  // of one that is (Servable::Notice)
 };
 
 struct LifecycleOptions {

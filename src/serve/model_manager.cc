@@ -136,6 +136,7 @@ void ModelManager::Load(ModelState* model, int64_t version, const std::string& d
   auto loaded = options_.load(model->config, version, directory);
   const int64_t now = clock_->NowNanos();
   options_.metrics->load_attempts(name, loaded.ok())->Increment();
+  const std::string notice = loaded.ok() ? (*loaded)->Notice() : "";
   std::unique_ptr<Servable> dropped;
   {
     std::lock_guard publish(publish_mutex_);
@@ -157,6 +158,7 @@ void ModelManager::Load(ModelState* model, int64_t version, const std::string& d
       options_.metrics->load_latency(name)->Record(static_cast<double>(now - start) / 1000.0);
       LOG_INFO("Model ", name, ": version ", version, " is available after ",
                (now - start) / 1'000'000, " ms");
+      if (!notice.empty()) LOG_WARNING("Model ", name, ": version ", version, ": ", notice);
     } else if (!loaded.ok()) {
       LOG_WARNING("Model ", name, ": version ", version,
                   " cannot be loaded: ", loaded.status().ToString());
@@ -262,8 +264,13 @@ StatusOr<std::vector<VersionStatus>> ModelManager::Statuses(std::string_view mod
     return InvalidArgumentError(StrCat("Unrecognized servable version label: ", label));
   std::lock_guard lock(mutex_);
   std::vector<VersionStatus> rows;
-  if (const auto it = models_.find(model); it != models_.end())
+  if (const auto it = models_.find(model); it != models_.end()) {
     rows = it->second->lifecycle.Statuses(clock_->NowNanos());
+    for (VersionStatus& row : rows) {
+      const auto loaded = it->second->available.find(row.version);
+      if (loaded != it->second->available.end()) row.notice = loaded->second->Notice();
+    }
+  }
   if (rows.empty()) return NotFoundError(StrCat("Could not find any versions of model ", model));
   if (!version) return rows;
   for (const VersionStatus& row : rows) {

@@ -31,7 +31,7 @@ pb::GetModelStatusResponse StatusProto(std::span<const VersionStatus> rows) {
     out->set_state(static_cast<pb::ModelVersionStatus::State>(row.state));
     auto* status = out->mutable_status();
     status->set_error_code(static_cast<tensorflow::error::Code>(row.status.code()));
-    status->set_error_message(std::string(row.status.message()));
+    status->set_error_message(row.status.ok() ? row.notice : std::string(row.status.message()));
   }
   return response;
 }

@@ -27,7 +27,10 @@ Status ParseBody(std::string_view body, Prediction* prediction, JsonPredictForma
       [prediction](std::string_view name) -> StatusOr<std::span<const TensorSpec>> {
     if (name.empty()) name = kDefaultSignature;
     prediction->signature = prediction->lease->FindSignature(name);
-    if (prediction->signature == nullptr) return InvalidArgumentError(NotFoundSignature(name));
+    if (prediction->signature == nullptr) {
+      RETURN_IF_ERROR(prediction->lease->WhyUnsupported(name));
+      return InvalidArgumentError(NotFoundSignature(name));
+    }
     const std::vector<TensorSpec>& specs = prediction->signature->signature().inputs();
     if (specs.empty()) {
       return InvalidArgumentError(StrCat("Failed to get input map for signature: ", name,

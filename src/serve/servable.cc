@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "base/strings.h"
 #include "serve/version_scan.h"
 
 namespace slipway::serve {
@@ -92,6 +93,21 @@ const ServedSignature* Servable::FindSignature(std::string_view name) const {
                                    });
   if (it == signatures_.end() || it->signature().name() != name) return nullptr;
   return &*it;
+}
+
+Status Servable::WhyUnsupported(std::string_view name) const {
+  if (saved_model_ == nullptr) return OkStatus();
+  const auto it = saved_model_->unsupported().find(name);
+  return it == saved_model_->unsupported().end() ? OkStatus() : it->second;
+}
+
+std::string Servable::Notice() const {
+  if (saved_model_ == nullptr) return "";
+  std::vector<std::string_view> sentences;
+  for (const auto& [name, status] : saved_model_->unsupported()) {
+    sentences.push_back(status.message());
+  }
+  return StrJoin(sentences, ". ");
 }
 
 StatusOr<std::unique_ptr<Servable>> LoadServable(Env* env, int64_t version, const std::string& dir,

@@ -53,6 +53,12 @@ class Servable {
   const model::SavedModel* saved_model() const { return saved_model_.get(); }
   // Null if there is none. Does not allocate.
   const ServedSignature* FindSignature(std::string_view name) const;
+  // Why FindSignature finds none that the model has: UNIMPLEMENTED with the ops that are missing.
+  // OK if the model has no such signature.
+  Status WhyUnsupported(std::string_view name) const;
+  // What clients should know of a version that answers: the signatures that cannot be run, with
+  // the ops that they lack. Empty if there is nothing to say.
+  std::string Notice() const;
 
   // Leases. The one who made it holds the first; Retire gives that back and says what is to
   // happen when the last is: `drained` is called once, on whatever thread that was.
