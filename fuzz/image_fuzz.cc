@@ -27,6 +27,12 @@ StatusOr<Tensor> Decode(std::string_view file, unsigned options) {
       jpeg.fancy_upscaling = (options & 8) != 0;
       jpeg.try_recover_truncated = (options & 16) != 0;
       jpeg.acceptable_fraction = 0;
+      if (options & 32) {  // a window somewhere
+        jpeg.crop = true;
+        jpeg.crop_y = options >> 6;
+        jpeg.crop_x = 3 * jpeg.crop_y;
+        jpeg.crop_height = jpeg.crop_width = 5;
+      }
       return DecodeJpeg(file, jpeg);
     }
   }

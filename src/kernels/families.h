@@ -11,6 +11,7 @@
 namespace slipway::kernels {
 
 std::span<const KernelDef> ActivationKernels();
+std::span<const KernelDef> AudioKernels();
 std::span<const KernelDef> BatchNormKernels();
 std::span<const KernelDef> BiasKernels();
 std::span<const KernelDef> BinaryKernels();
@@ -32,6 +33,7 @@ std::span<const KernelDef> EinsumKernels();
 std::span<const KernelDef> FftKernels();
 std::span<const KernelDef> FractionalPoolKernels();
 std::span<const KernelDef> GatherKernels();
+std::span<const KernelDef> ImageFileKernels();
 std::span<const KernelDef> InplaceKernels();
 std::span<const KernelDef> LinalgQrKernels();
 std::span<const KernelDef> LinalgSolveKernels();

@@ -15,6 +15,7 @@ const Registry& AllByOp() {
   static const Registry registry = [] {
     Registry by_op;
     for (std::span<const KernelDef> family : {ActivationKernels(),
+                                              AudioKernels(),
                                               BatchNormKernels(),
                                               BiasKernels(),
                                               BinaryKernels(),
@@ -36,6 +37,7 @@ const Registry& AllByOp() {
                                               FftKernels(),
                                               FractionalPoolKernels(),
                                               GatherKernels(),
+                                              ImageFileKernels(),
                                               InplaceKernels(),
                                               LinalgQrKernels(),
                                               LinalgSolveKernels(),

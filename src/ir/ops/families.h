@@ -28,6 +28,7 @@ std::span<const OpSchemaText> SpecialOps();
 std::span<const OpSchemaText> SparseOps();
 std::span<const OpSchemaText> StringOps();
 std::span<const OpSchemaText> LookupOps();
+std::span<const OpSchemaText> MediaOps();
 std::span<const OpSchemaText> ParsingOps();
 std::span<const OpSchemaText> RaggedOps();
 std::span<const OpSchemaText> ControlOps();

@@ -16,17 +16,15 @@ T Little(std::string_view file, size_t at) {
   return value;
 }
 
-// A pixel's bytes are blue, green, red and alpha.
-void CopyLine(const uint8_t* from, int64_t width, int64_t channels, uint8_t* to) {
-  if (channels == 1) {
-    std::memcpy(to, from, static_cast<size_t>(width));
-    return;
-  }
-  for (int64_t x = 0; x < width; ++x, from += channels, to += channels) {
-    to[0] = from[2];
-    to[1] = from[1];
+// A pixel's bytes are grey; or blue, green, red and, of four, alpha.
+void CopyLine(const uint8_t* from, int64_t width, int64_t stored, int64_t channels, uint8_t* to) {
+  for (int64_t x = 0; x < width; ++x, from += stored, to += channels) {
+    const bool grey = stored == 1;
+    to[0] = from[grey ? 0 : 2];
+    if (channels < 3) continue;
+    to[1] = from[grey ? 0 : 1];
     to[2] = from[0];
-    if (channels == 4) to[3] = from[3];
+    if (channels == 4) to[3] = stored == 4 ? from[3] : 255;
   }
 }
 
@@ -46,22 +44,29 @@ StatusOr<Tensor> DecodeBmp(std::string_view file, int channels) {
     return InvalidArgumentError(
         StrCat("Number of channels inherent in the image must be 1, 3 or 4, was ", each));
   }
-  if (channels != 0 && channels != each) {
-    return InvalidArgumentError(
-        StrCat("channels attribute ", channels, " does not match bits per pixel from file ", each));
+  if (channels != 0 && channels != 3 && channels != 4) {
+    return InvalidArgumentError(StrCat("`channels` must be 0, 3 or 4 for BMP, but got ", channels));
+  }
+  if (width <= 0) return InvalidArgumentError(StrCat("Width must be positive, but is ", width));
+  if (start < 0) {
+    return InvalidArgumentError(StrCat("header size must be nonnegative, but is ", start));
   }
   RETURN_IF_ERROR(CheckImageSize(width, height));
   const int64_t line = (each * width * 8 + 31) / 32 * 4;
-  const int64_t end = start + (height - 1) * line + width * each;
-  if (start < 0 || end > static_cast<int64_t>(file.size())) {
-    return InvalidArgumentError(StrCat("Incomplete bmp content, requires at least ", end,
-                                       " bytes, got ", file.size(), " bytes"));
+  const int64_t surplus = static_cast<int64_t>(file.size()) - start - line * height;
+  if (surplus != 0) {
+    return InvalidArgumentError(
+        StrCat("Input size should match (header_size + row_size * "
+               "abs_height) but they differ by ",
+               surplus));
   }
-  ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, Shape({height, width, each})));
+  const int64_t made = channels == 0 ? each : channels;
+  ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(DType::kUInt8, Shape({height, width, made})));
   const auto* from = reinterpret_cast<const uint8_t*>(file.data()) + start;
   for (int64_t y = 0; y < height; ++y) {
     const int64_t stored = signed_height < 0 ? y : height - 1 - y;
-    CopyLine(from + stored * line, width, each, image.flat<uint8_t>().data() + y * width * each);
+    CopyLine(from + stored * line, width, each, made,
+             image.flat<uint8_t>().data() + y * width * made);
   }
   return image;
 }

@@ -114,6 +114,8 @@ StatusOr<GifSize> Measure(std::string_view file, bool all_frames) {
       if (!skipped.ok() && size.frames > 0) break;
       RETURN_IF_ERROR(skipped);
     }
+    // A code of 12 bits stands for 4096 pixels at most.
+    RETURN_IF_ERROR(CheckImageData(int64_t{frame.Height} * frame.Width, 4096, file.size()));
     size = {size.frames + 1, height, width};
     RETURN_IF_ERROR(CheckImageSize(size.width, size.height, size.frames));
   }

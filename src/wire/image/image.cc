@@ -29,4 +29,11 @@ Status CheckImageSize(int64_t width, int64_t height, int64_t frames) {
                                      kMaxImagePixels));
 }
 
+Status CheckImageData(int64_t pixels, int64_t most, size_t file) {
+  if (pixels / most <= static_cast<int64_t>(file)) return OkStatus();
+  return InvalidArgumentError(StrCat("Image of ", pixels, " pixels in a file of ", file,
+                                     " bytes, which cannot hold more than ", most,
+                                     " a byte: the header is wrong or the file ends early"));
+}
+
 }  // namespace slipway

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Image files as tensors of pixels, rows from the top, channels last; and back. Files come from
-// anywhere: sizes are checked before memory is taken (kMaxImagePixels), and a broken file is
-// INVALID_ARGUMENT. Options and results are those of TensorFlow's decoders. Thread safe.
+// anywhere: sizes are checked before memory is taken (kMaxImagePixels, and what a file of its
+// length can hold), and a broken file is INVALID_ARGUMENT. Options and results are those of
+// TensorFlow's decoders. Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,16 @@ inline constexpr int64_t kMaxImagePixels = int64_t{1} << 29;  // of all frames t
 // INVALID_ARGUMENT for sizes that are not positive or too large.
 Status CheckImageSize(int64_t width, int64_t height, int64_t frames = 1);
 
+// INVALID_ARGUMENT if `file` bytes cannot hold `pixels`, of which a byte holds `most` at best.
+Status CheckImageData(int64_t pixels, int64_t most, size_t file);
+
 struct JpegDecodeOptions {
   int channels = 0;  // 0: as in the file (CMYK becomes RGB), 1 or 3
   int ratio = 1;     // downscaling: 1, 2, 4 or 8
   bool fancy_upscaling = true;
-  bool try_recover_truncated = false;
-  float acceptable_fraction = 1;  // of lines, for a truncated file
-  bool fast_dct = false;
+  bool try_recover_truncated = false;  // what is missing is grey
+  float acceptable_fraction = 1;       // of lines before one that cannot be decoded
+  bool fast_dct = true;                // TensorFlow's default
   // A window of the (downscaled) image.
   bool crop = false;
   int64_t crop_y = 0, crop_x = 0, crop_height = 0, crop_width = 0;
@@ -62,7 +66,8 @@ StatusOr<std::string> EncodePng(const Tensor& image, int compression);
 // [height, width, 3] of the first.
 StatusOr<Tensor> DecodeGif(std::string_view file, bool all_frames);
 
-// uint8 [height, width, channels] of 8, 24 or 32 bits a pixel; channels 0: as in the file.
+// uint8 [height, width, channels] of 8 (grey, whatever the palette), 24 or 32 bits a pixel;
+// channels 0: as in the file, else 3 or 4.
 StatusOr<Tensor> DecodeBmp(std::string_view file, int channels);
 
 }  // namespace slipway

@@ -28,7 +28,7 @@ void OnWarning(png_structp, png_const_charp) {}
 
 class Decoder {
  public:
-  explicit Decoder(std::string_view file) : rest_(file) {
+  explicit Decoder(std::string_view file) : rest_(file), size_(file.size()) {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &error_, OnError, OnWarning);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
@@ -66,16 +66,17 @@ class Decoder {
     if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (grey && depth < 8) png_set_expand_gray_1_2_4_to_8(png_);
     // The weights that TensorFlow gives, for the same numbers.
-    if (channels < 3 && !grey) png_set_rgb_to_gray(png_, 1, 0.299, 0.114);
+    if (channels < 3 && !grey) png_set_rgb_to_gray(png_, 1, 0.299, 0.587);
     if (channels >= 3 && grey) png_set_gray_to_rgb(png_);
     png_read_update_info(png_, info_);
     return true;
   }
-  bool ReadLines(uint8_t* const* lines, unsigned count) {
+  bool ReadToEnd(uint8_t* const* lines, unsigned count) {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < passes_; ++pass) {
       for (unsigned y = 0; y < count; ++y) png_read_row(png_, lines[y], nullptr);
     }
+    png_read_end(png_, nullptr);  // which checks the last sums
     return true;
   }
 
@@ -90,7 +91,8 @@ class Decoder {
     return png_get_valid(png_, info_, PNG_INFO_tRNS) != 0 ? 4 : 3;
   }
   Status Error(std::string_view what) const {
-    return InvalidArgumentError(StrCat("Invalid PNG data: ", what, ": ", error_.text));
+    return InvalidArgumentError(
+        StrCat("Invalid PNG data, size ", size_, ": ", what, ": ", error_.text));
   }
 
  private:
@@ -102,6 +104,7 @@ class Decoder {
   }
 
   std::string_view rest_;
+  size_t size_;
   ErrorText error_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -159,6 +162,8 @@ StatusOr<Tensor> DecodePng(std::string_view file, int channels, DType dtype) {
   Decoder decoder(file);
   if (!decoder.ReadHeader()) return decoder.Error("header");
   RETURN_IF_ERROR(CheckImageSize(decoder.width(), decoder.height()));
+  // Deflate packs 1032 bytes into one at best, and a byte is up to eight pixels.
+  RETURN_IF_ERROR(CheckImageData(decoder.width() * decoder.height(), 1032 * 8, file.size()));
   if (channels == 0) channels = decoder.FileChannels();
   const bool wide = dtype == DType::kUInt16, widen = wide && decoder.depth() <= 8;
   if (!decoder.Configure(channels, wide && !widen)) return decoder.Error("format");
@@ -168,7 +173,7 @@ StatusOr<Tensor> DecodePng(std::string_view file, int channels, DType dtype) {
   ASSIGN_OR_RETURN(Tensor image, Tensor::Allocate(dtype, Shape({height, width, channels})));
   auto* pixels = static_cast<uint8_t*>(image.raw_data());
   const auto lines = LinesOf(pixels, height, row);
-  if (!decoder.ReadLines(lines.data(), static_cast<unsigned>(height))) {
+  if (!decoder.ReadToEnd(lines.data(), static_cast<unsigned>(height))) {
     return decoder.Error("pixels");
   }
   if (widen) {  // from the end, in place
