@@ -75,10 +75,9 @@ void MultiplyBlock(const GemmArgs& g, const GemmTarget& target, Range rows, Rang
   const int64_t step = t.k * cols.size() <= kPanelFloats ? target.rows : kBlockM;
   for (int64_t i = rows.begin; i < rows.end; i += step) {
     t.a = g.a + i * t.a_row + depth.begin * t.a_step;
-    const float* panel = packed;
-    for (int64_t j = cols.begin; j < cols.end; j += target.width, panel += target.width * t.k) {
+    for (int64_t j = cols.begin; j < cols.end; j += target.width) {
       t.cols = std::min(target.width, cols.end - j);
-      t.b = packed == nullptr ? g.b + depth.begin * g.ldb + j : panel;
+      t.b = packed == nullptr ? g.b + depth.begin * g.ldb + j : packed + (j - cols.begin) * t.k;
       t.c = g.c + i * g.ldc + j;
       t.bias = last && g.bias != nullptr ? g.bias + j : nullptr;
       target.tiles(t, std::min(step, rows.end - i));
