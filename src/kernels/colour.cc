@@ -78,8 +78,8 @@ void ForColours(ThreadPool& pool, const Tensor& in, Tensor* out, Fn&& fn) {
   T* y = out->flat<T>().data();
   pool.ParallelFor(in.num_elements() / 3, 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = 3 * begin; i < 3 * end; i += 3) {
-      const Colour<A> c = fn(Colour<A>{static_cast<A>(x[i]), static_cast<A>(x[i + 1]),
-                                       static_cast<A>(x[i + 2])});
+      const Colour<A> c =
+          fn(Colour<A>{static_cast<A>(x[i]), static_cast<A>(x[i + 1]), static_cast<A>(x[i + 2])});
       y[i] = T(c.x);
       y[i + 1] = T(c.y);
       y[i + 2] = T(c.z);
@@ -95,8 +95,8 @@ StatusOr<KernelFn> BindConvert(const BindContext&) {
       return InvalidArgumentError(StrCat("input must be at least 1D", x.shape().ToString()));
     }
     if (x.dim(x.rank() - 1) != 3) {
-      return InvalidArgumentError(StrCat("input must have 3 channels but input only has ",
-                                         x.dim(x.rank() - 1), " channels."));
+      return FailedPreconditionError(StrCat("input must have 3 channels but input only has ",
+                                            x.dim(x.rank() - 1), " channels."));
     }
     ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, x.shape()));
     SwitchType<int>(Floats{}, x.dtype(), [&]<typename T>() {
@@ -179,9 +179,9 @@ StatusOr<KernelFn> BindAdjustContrast(const BindContext&) {
 using Rgba = std::array<float, 4>;
 
 std::vector<Rgba> DefaultColours(int64_t channels) {
-  std::vector<Rgba> colours = {{1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},   {0, 1, 0, 1},
-                               {0.5f, 0, 0.5f, 1}, {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1},
-                               {0, 0, 0.5f, 1},    {0, 1, 1, 1},    {1, 0, 1, 1}};
+  std::vector<Rgba> colours = {
+      {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
+      {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
   for (Rgba& c : colours) {
     if (channels == 1) c[0] = 1;
   }
@@ -190,14 +190,14 @@ std::vector<Rgba> DefaultColours(int64_t channels) {
 
 StatusOr<std::vector<Rgba>> ReadColours(const Tensor& colours, int64_t channels) {
   if (colours.rank() != 2) {
-    return InvalidArgumentError(
-        StrCat("colors must be a 2-D matrix", colours.shape().ToString()));
+    return InvalidArgumentError(StrCat("colors must be a 2-D matrix", colours.shape().ToString()));
   }
   if (colours.dim(0) == 0) return DefaultColours(channels);
   if (colours.dim(1) < channels) {
-    return InvalidArgumentError(StrCat("colors must have equal or more channels than the image "
-                                       "provided: ",
-                                       colours.dim(1), " vs ", channels));
+    return InvalidArgumentError(
+        StrCat("colors must have equal or more channels than the image "
+               "provided: ",
+               colours.dim(1), " vs ", channels));
   }
   std::vector<Rgba> table(static_cast<size_t>(colours.dim(0)));
   const auto n = static_cast<size_t>(colours.dim(1));
@@ -250,8 +250,7 @@ Status CheckBoxes(const Tensor& x, const Tensor& boxes) {
     return InvalidArgumentError("The rank of the images should be 4");
   }
   if (x.dim(3) != 1 && x.dim(3) != 3 && x.dim(3) != 4) {
-    return InvalidArgumentError(
-        "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
+    return InvalidArgumentError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)");
   }
   if (boxes.rank() == 3 && boxes.dim(0) == x.dim(0) && boxes.dim(2) == 4) return OkStatus();
   return InvalidArgumentError(StrCat("The boxes tensor must have shape [batch, num_boxes, 4], not ",

@@ -92,15 +92,20 @@ Status CheckCrop(const KernelContext& ctx) {
     return InvalidArgumentError(
         StrCat("boxes must be 2-D with 4 columns, but has shape ", boxes.shape().ToString()));
   }
+  for (float side : boxes.flat<float>()) {
+    if (!std::isfinite(side)) {
+      return InvalidArgumentError(
+          StrCat("Boxes contains at least one element that is not finite: ", side));
+    }
+  }
   if (index.rank() != 1 || index.dim(0) != boxes.dim(0)) {
     return InvalidArgumentError(StrCat("box_index has incompatible shape ",
-                                       index.shape().ToString(), " with ", boxes.dim(0),
-                                       " boxes"));
+                                       index.shape().ToString(), " with ", boxes.dim(0), " boxes"));
   }
   for (int32_t i : index.flat<int32_t>()) {
     if (i >= 0 && i < image.dim(0)) continue;
-    return OutOfRangeError(StrCat("box_index has values outside [0, batch_size): ", i, " of ",
-                                  image.dim(0)));
+    return OutOfRangeError(
+        StrCat("box_index has values outside [0, batch_size): ", i, " of ", image.dim(0)));
   }
   return OkStatus();
 }
@@ -181,7 +186,8 @@ struct Transformer {
     if (!(y >= 0 && x >= 0 && y < static_cast<float>(height) && x < static_cast<float>(width))) {
       return fill;
     }
-    return AsFloat(image[(static_cast<int64_t>(y) * width + static_cast<int64_t>(x)) * channels + c]);
+    return AsFloat(
+        image[(static_cast<int64_t>(y) * width + static_cast<int64_t>(x)) * channels + c]);
   }
 
   float Sample(float y, float x, int64_t c) const {
@@ -208,22 +214,22 @@ template <typename T>
 void Transform(ThreadPool& pool, const TransformSpec& spec, const Tensor& images,
                const Tensor& transforms, float fill, Tensor* out) {
   const int64_t rows = out->dim(1), columns = out->dim(2), channels = out->dim(3);
-  pool.ParallelFor(out->dim(0) * rows, std::max<int64_t>(1, 2048 / columns),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t r = begin; r < end; ++r) {
-                       const int64_t n = r / rows;
-                       const Transformer<T> t = {
-                           spec,
-                           images.flat<T>().data() + n * images.dim(1) * images.dim(2) * channels,
-                           images.dim(1), images.dim(2), channels, fill};
-                       const float* matrix = transforms.flat<float>().data() +
-                                             (transforms.dim(0) == 1 ? 0 : 8 * n);
-                       T* to = out->flat<T>().data() + r * columns * channels;
-                       for (int64_t x = 0; x < columns; ++x) {
-                         t.Pixel(matrix, r % rows, x, to + x * channels);
-                       }
-                     }
-                   });
+  pool.ParallelFor(
+      out->dim(0) * rows, std::max<int64_t>(1, 2048 / columns), [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) {
+          const int64_t n = r / rows;
+          const Transformer<T> t = {
+              spec,          images.flat<T>().data() + n * images.dim(1) * images.dim(2) * channels,
+              images.dim(1), images.dim(2),
+              channels,      fill};
+          const float* matrix =
+              transforms.flat<float>().data() + (transforms.dim(0) == 1 ? 0 : 8 * n);
+          T* to = out->flat<T>().data() + r * columns * channels;
+          for (int64_t x = 0; x < columns; ++x) {
+            t.Pixel(matrix, r % rows, x, to + x * channels);
+          }
+        }
+      });
 }
 
 Status RunTransform(KernelContext& ctx, const TransformSpec& spec) {
@@ -262,8 +268,8 @@ StatusOr<KernelFn> BindTransform(const BindContext& bind) {
   const std::string interpolation = AttrOr<std::string>(*bind.node, "interpolation", "");
   const std::string mode = AttrOr<std::string>(*bind.node, "fill_mode", "CONSTANT");
   if (interpolation != "NEAREST" && interpolation != "BILINEAR") {
-    return InvalidArgumentError(StrCat("Invalid interpolation ", interpolation,
-                                       ". Supported types: NEAREST, BILINEAR"));
+    return InvalidArgumentError(
+        StrCat("Invalid interpolation ", interpolation, ". Supported types: NEAREST, BILINEAR"));
   }
   TransformSpec spec = {interpolation == "BILINEAR", FillMode::kConstant};
   if (mode == "REFLECT") {
@@ -273,7 +279,8 @@ StatusOr<KernelFn> BindTransform(const BindContext& bind) {
   } else if (mode == "NEAREST") {
     spec.fill = FillMode::kNearest;
   } else if (mode != "CONSTANT") {
-    return InvalidArgumentError(StrCat("Invalid mode ", mode, ". Supported types: REFLECT, WRAP, "
+    return InvalidArgumentError(StrCat("Invalid mode ", mode,
+                                       ". Supported types: REFLECT, WRAP, "
                                        "CONSTANT, NEAREST"));
   }
   return KernelFn([spec](KernelContext& ctx) { return RunTransform(ctx, spec); });

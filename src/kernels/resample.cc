@@ -93,7 +93,7 @@ Status ResampleImages(KernelContext& ctx, const Tensor& images, const TapTable& 
 }  // namespace
 
 ResizeScale MakeResizeScale(int64_t input, int64_t output, bool align_corners, bool half_pixel) {
-  const bool corners = align_corners && output > 1;
+  const bool corners = align_corners && output > 1 && input > 1;
   return {corners ? static_cast<float>(input - 1) / static_cast<float>(output - 1)
                   : static_cast<float>(input) / static_cast<float>(output),
           half_pixel};

@@ -22,25 +22,34 @@ using ImageTypes =
 StatusOr<IntVec> ReadSize(const Tensor& size) {
   ASSIGN_OR_RETURN(IntVec sizes, ReadIntVector(size, "size"));
   if (sizes.size() != 2) {
-    return InvalidArgumentError(
-        StrCat("shape_t must have two elements ", size.shape().ToString()));
+    return InvalidArgumentError(StrCat("shape_t must have two elements ", size.shape().ToString()));
   }
   if (sizes[0] > 0 && sizes[1] > 0) return sizes;
-  return InvalidArgumentError(StrCat("output dimensions must be positive, but are ", sizes[0],
-                                     " and ", sizes[1]));
+  return InvalidArgumentError(
+      StrCat("output dimensions must be positive, but are ", sizes[0], " and ", sizes[1]));
 }
 
 StatusOr<Shape> ResizedShape(const Tensor& images, const IntVec& size) {
   if (images.rank() != 4) {
-    return InvalidArgumentError(
-        StrCat("input must be 4-dimensional", images.shape().ToString()));
+    return InvalidArgumentError(StrCat("input must be 4-dimensional", images.shape().ToString()));
   }
   if (images.dim(1) <= 0 || images.dim(2) <= 0) {
-    return InvalidArgumentError(StrCat("input image must be of non-zero size, but has shape ",
-                                       images.shape().ToString()));
+    return InvalidArgumentError(
+        StrCat("input image must be of non-zero size, but has shape ", images.shape().ToString()));
+  }
+  if (images.dim(3) <= 0) {
+    return InvalidArgumentError(
+        StrCat("image must have at least one channel, but has shape ", images.shape().ToString()));
   }
   const int64_t dims[] = {images.dim(0), size[0], size[1], images.dim(3)};
   return Shape::FromDims(dims);
+}
+
+// The output of an op with images and a size.
+StatusOr<Tensor*> AllocateResized(KernelContext& ctx) {
+  ASSIGN_OR_RETURN(const IntVec size, ReadSize(ctx.input(1)));
+  ASSIGN_OR_RETURN(const Shape shape, ResizedShape(ctx.input(0), size));
+  return ctx.AllocateOutput(0, shape);
 }
 
 enum class Method : uint8_t { kBilinear, kBicubic, kArea };
@@ -79,12 +88,10 @@ StatusOr<KernelFn> BindResize(const BindContext& bind) {
   ASSIGN_OR_RETURN(const ResizeSpec spec, ReadSpec(*bind.node));
   return KernelFn([spec](KernelContext& ctx) -> Status {
     const Tensor& images = ctx.input(0);
-    ASSIGN_OR_RETURN(const IntVec size, ReadSize(ctx.input(1)));
-    ASSIGN_OR_RETURN(const Shape shape, ResizedShape(images, size));
-    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, shape));
+    ASSIGN_OR_RETURN(Tensor * out, AllocateResized(ctx));
     if (out->num_elements() == 0) return OkStatus();
-    return Resample(ctx, images, spec.Taps(images.dim(1), size[0]),
-                    spec.Taps(images.dim(2), size[1]), out);
+    return Resample(ctx, images, spec.Taps(images.dim(1), out->dim(1)),
+                    spec.Taps(images.dim(2), out->dim(2)), out);
   });
 }
 
@@ -100,31 +107,32 @@ std::vector<int64_t> NearestPlaces(const ResizeSpec& spec, int64_t input, int64_
   return places;
 }
 
+void ResizeNearest(ThreadPool& pool, const ResizeSpec& spec, const Tensor& images, Tensor* out) {
+  const int64_t height = out->dim(1), width = out->dim(2);
+  const auto rows = NearestPlaces(spec, images.dim(1), height);
+  const auto columns = NearestPlaces(spec, images.dim(2), width);
+  const auto pixel = static_cast<size_t>(images.dim(3)) * DTypeSize(images.dtype());
+  const size_t line = static_cast<size_t>(images.dim(2)) * pixel;
+  const int64_t grain = std::max<int64_t>(1, 4096 / width);
+  pool.ParallelFor(out->dim(0) * height, grain, [&](int64_t begin, int64_t end) {
+    auto* to = static_cast<char*>(out->raw_data()) + static_cast<size_t>(begin * width) * pixel;
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t row = r / height * images.dim(1) + rows[static_cast<size_t>(r % height)];
+      const char* from =
+          static_cast<const char*>(images.raw_data()) + static_cast<size_t>(row) * line;
+      for (int64_t place : columns) {
+        std::memcpy(to, from + static_cast<size_t>(place) * pixel, pixel);
+        to += pixel;
+      }
+    }
+  });
+}
+
 StatusOr<KernelFn> BindResizeNearest(const BindContext& bind) {
   ASSIGN_OR_RETURN(const ResizeSpec spec, ReadSpec(*bind.node));
   return KernelFn([spec](KernelContext& ctx) -> Status {
-    const Tensor& images = ctx.input(0);
-    ASSIGN_OR_RETURN(const IntVec size, ReadSize(ctx.input(1)));
-    ASSIGN_OR_RETURN(const Shape shape, ResizedShape(images, size));
-    ASSIGN_OR_RETURN(Tensor * out, ctx.AllocateOutput(0, shape));
-    if (out->num_elements() == 0) return OkStatus();
-    const auto rows = NearestPlaces(spec, images.dim(1), size[0]);
-    const auto columns = NearestPlaces(spec, images.dim(2), size[1]);
-    const auto pixel = static_cast<size_t>(images.dim(3)) * DTypeSize(images.dtype());
-    const size_t line = static_cast<size_t>(images.dim(2)) * pixel;
-    const int64_t grain = std::max<int64_t>(1, 4096 / size[1]);
-    ctx.intra_op().ParallelFor(shape.dim(0) * size[0], grain, [&](int64_t begin, int64_t end) {
-      auto* to = static_cast<char*>(out->raw_data()) + static_cast<size_t>(begin * size[1]) * pixel;
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t row = r / size[0] * images.dim(1) + rows[static_cast<size_t>(r % size[0])];
-        const char* from = static_cast<const char*>(images.raw_data()) +
-                           static_cast<size_t>(row) * line;
-        for (int64_t place : columns) {
-          std::memcpy(to, from + static_cast<size_t>(place) * pixel, pixel);
-          to += pixel;
-        }
-      }
-    });
+    ASSIGN_OR_RETURN(Tensor * out, AllocateResized(ctx));
+    if (out->num_elements() > 0) ResizeNearest(ctx.intra_op(), spec, ctx.input(0), out);
     return OkStatus();
   });
 }
@@ -169,10 +177,14 @@ float MitchellCubic(float x, float) {
 
 StatusOr<SampleKernel> KernelNamed(const std::string& name) {
   static constexpr std::pair<std::string_view, SampleKernel> kKernels[] = {
-      {"lanczos1", {1, Lanczos}},       {"lanczos3", {3, Lanczos}},
-      {"lanczos5", {5, Lanczos}},       {"gaussian", {1.5f, Gaussian}},
-      {"box", {1, Box}},                {"triangle", {1, Triangle}},
-      {"keyscubic", {2, KeysCubic}},    {"mitchellcubic", {2, MitchellCubic}},
+      {"lanczos1", {1, Lanczos}},
+      {"lanczos3", {3, Lanczos}},
+      {"lanczos5", {5, Lanczos}},
+      {"gaussian", {1.5f, Gaussian}},
+      {"box", {1, Box}},
+      {"triangle", {1, Triangle}},
+      {"keyscubic", {2, KeysCubic}},
+      {"mitchellcubic", {2, MitchellCubic}},
   };
   for (const auto& [known, kernel] : kKernels) {
     if (known == name) return kernel;
