@@ -120,7 +120,7 @@ def check_include(root, file, quote, target, layers):
     if header and HEAVY.match(target):
         yield f"'{target}' in a header; include it in a source file only"
     elif file.startswith(PUBLIC):
-        standard = quote == "<" and re.fullmatch(r"[a-z0-9_]+", target)
+        standard = quote == "<" and re.fullmatch(r"[a-z0-9_]+|std(def|int)\.h", target)
         if not standard and not (quote == '"' and target.startswith("slipway/")):
             yield f"'{target}' in a public header; only the standard library and slipway/... may be"
     part = part_of(file, layers)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "base/log.h"
 #include "base/strings.h"
@@ -93,22 +94,27 @@ std::vector<std::string> SplitTags(const std::string& tag_set) {
 }
 
 std::vector<Flag> ModelInputFlags::Table() {
-  return {{"dir", &dir, "the SavedModel's directory"},
-          {"tag_set", &tag_set, "tags of the MetaGraph, with ',' between"},
-          {"signature_def", &signature, "the signature"},
-          {"inputs", &inputs,
-           "inputs as NAME=FILE.npy, or NAME=FILE.npz[ARRAY], several with ';' between"},
-          {"input_exprs", &input_exprs,
-           "inputs as NAME=EXPRESSION, several with ';' between: Python literals such as "
-           "[[1, 2.5]], or np.ones((2, 3)) and the like"},
-          {"input_examples", &input_examples,
-           "inputs of serialized tf.Examples, as NAME=[{'feature': [1.0, 2.0]}]"}};
+  std::vector<Flag> table = {
+      {"dir", &dir, "the SavedModel's directory"},
+      {"tag_set", &tag_set, "tags of the MetaGraph, with ',' between"},
+      {"signature_def", &signature, "the signature"},
+      {"inputs", &inputs,
+       "inputs as NAME=FILE.npy, or NAME=FILE.npz[ARRAY], several with ';' between"},
+      {"input_exprs", &input_exprs,
+       "inputs as NAME=EXPRESSION, several with ';' between: Python literals such as "
+       "[[1, 2.5]], or np.ones((2, 3)) and the like"},
+      {"input_examples", &input_examples,
+       "inputs of serialized tf.Examples, as NAME=[{'feature': [1.0, 2.0]}]"}};
+  std::vector<Flag> of_load = load.Table();
+  std::move(of_load.begin(), of_load.end(), std::back_inserter(table));
+  return table;
 }
 
 StatusOr<std::unique_ptr<model::SavedModel>> ModelInputFlags::Load(
     const model::LoadOptions& options) const {
   model::LoadOptions with_tags = options;
   with_tags.tags = SplitTags(tag_set);
+  RETURN_IF_ERROR(load.Apply(&with_tags));
   return model::SavedModel::Load(Env::Default(), dir, with_tags);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/flags.h"
+#include "model/load_flags.h"
 #include "model/saved_model.h"
 #include "slipway/status.h"
 
@@ -21,6 +22,7 @@ struct ModelInputFlags {
   std::vector<std::string> inputs;
   std::vector<std::string> input_exprs;
   std::vector<std::string> input_examples;
+  model::LoadFlags load;
 
   std::vector<Flag> Table();
   bool any_inputs() const {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "exec/step_context.h"
 
 namespace slipway::exec {
 namespace {
@@ -24,7 +25,9 @@ class SingleNodeContext : public kernels::KernelContext {
     outputs_[static_cast<size_t>(i)] = std::move(value);
   }
   void* Scratch(size_t bytes) override {
-    scratch_.emplace_back(DType::kUInt8, Shape({static_cast<int64_t>(bytes)}));
+    Tensor memory = AllocateScratch(bytes, nullptr);
+    if (!memory.valid()) return nullptr;
+    scratch_.push_back(std::move(memory));
     return scratch_.back().raw_data();
   }
 

@@ -23,6 +23,20 @@ constexpr int64_t kWorthTryingNs = 100'000;
 constexpr size_t kMaxConcurrentSteps = 8192;
 
 struct ShapePlans {
+  explicit ShapePlans(std::atomic<size_t>* idle) : idle_bytes(idle) {}
+  ~ShapePlans() { FreeFrames(); }
+
+  // Of frames that nobody uses.
+  void FreeFrames() {
+    Free(inline_plan.get(), &inline_frames);
+    // That plan is made before the first mode is left.
+    if (mode.load(std::memory_order_acquire) == kTryInline) return;
+    Free(concurrent_plan.get(), &concurrent_frames);
+  }
+  void Free(const Plan* plan, FramePool* pool) {
+    while (plan != nullptr && pool->Take() != nullptr) idle_bytes->fetch_sub(plan->arena_bytes);
+  }
+
   std::vector<Shape> shapes;
   std::unique_ptr<Plan> inline_plan;
   FramePool inline_frames;
@@ -35,6 +49,7 @@ struct ShapePlans {
   std::atomic<int64_t> best_inline_ns{INT64_MAX};
   std::atomic<int64_t> best_concurrent_ns{INT64_MAX};
   std::mutex switching;
+  std::atomic<size_t>* idle_bytes;  // of the executable
 };
 
 void KeepSmaller(std::atomic<int64_t>* best, int64_t value) {
@@ -61,6 +76,7 @@ struct Executable::Impl : public FunctionCompiler {
   Status CheckInputs(std::span<const Tensor> inputs) const;
   Status RunPlans(ShapePlans& plans_of_shape, std::span<const Tensor> inputs,
                   std::span<Tensor> outputs, const RunOptions& run);
+  void Keep(std::unique_ptr<Frame> frame, const Plan& plan, FramePool* pool, const ShapePlans* now);
   void Learn(ShapePlans& p, std::span<const Tensor> inputs, bool concurrent, int64_t ns);
 
   CompileOptions options;
@@ -71,6 +87,7 @@ struct Executable::Impl : public FunctionCompiler {
   std::unique_ptr<kernels::ResourceContainer> own_resources;
   std::unique_ptr<kernels::WeightCache> own_weights;
   kernels::WeightCache* weights = nullptr;
+  std::atomic<size_t> idle_bytes{0};  // before the plans, which count down when they go
   PlanCache<ShapePlans> plans;
 
   // Called functions are compiled once; those of a callee are its caller's.
@@ -105,7 +122,7 @@ Status Executable::Impl::CheckInputs(std::span<const Tensor> given) const {
 StatusOr<PlanCache<ShapePlans>::Lease> Executable::Impl::PlansFor(std::span<const Tensor> given) {
   auto matches = [&](const ShapePlans& p) { return SameShapes(p.shapes, given); };
   if (auto found = plans.Find(matches)) return found;
-  auto made = std::make_unique<ShapePlans>();
+  auto made = std::make_unique<ShapePlans>(&idle_bytes);
   ASSIGN_OR_RETURN(made->inline_plan, BuildPlan(function, given, Environment(), false));
   for (const Tensor& t : given) made->shapes.push_back(t.shape());
   const bool choice = made->inline_plan->num_expensive >= 2 &&
@@ -124,7 +141,11 @@ Status Executable::Impl::RunPlans(ShapePlans& p, std::span<const Tensor> given,
   FramePool& pool = concurrent ? p.concurrent_frames : p.inline_frames;
 
   std::unique_ptr<Frame> frame = pool.Take();
-  if (frame == nullptr) frame = std::make_unique<Frame>(plan, options.device);
+  if (frame == nullptr) {
+    frame = std::make_unique<Frame>(plan, options.device);
+  } else {
+    idle_bytes.fetch_sub(plan.arena_bytes, std::memory_order_relaxed);
+  }
   const int64_t start = trying ? Clock::Default()->NowNanos() : 0;
   Status status = frame->Begin(given, results);
   if (status.ok()) {
@@ -132,11 +153,27 @@ Status Executable::Impl::RunPlans(ShapePlans& p, std::span<const Tensor> given,
                         : RunInline(plan, frame.get(), options.device, run);
   }
   frame->End(given, results, status.ok());
-  pool.Give(std::move(frame));
+  Keep(std::move(frame), plan, &pool, &p);
   if (trying && status.ok()) {
     Learn(p, given, concurrent, Clock::Default()->NowNanos() - start);
   }
   return status;
+}
+
+// Many shapes with many callers would keep a frame for each pair otherwise.
+void Executable::Impl::Keep(std::unique_ptr<Frame> frame, const Plan& plan, FramePool* pool,
+                            const ShapePlans* now) {
+  const size_t bytes = plan.arena_bytes;
+  if (idle_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > options.max_idle_bytes) {
+    plans.Find([&](ShapePlans& other) {
+      if (&other != now) other.FreeFrames();
+      return false;
+    });
+  }
+  const bool alone = idle_bytes.load(std::memory_order_relaxed) == bytes;
+  const bool fits = idle_bytes.load(std::memory_order_relaxed) <= options.max_idle_bytes;
+  if ((alone || fits) && pool->Give(std::move(frame))) return;
+  idle_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void Executable::Impl::Learn(ShapePlans& p, std::span<const Tensor> given, bool concurrent,
@@ -229,6 +266,7 @@ const std::vector<ir::PassReport>& Executable::pass_reports() const { return imp
 const ir::Function& Executable::function() const { return impl_->function; }
 size_t Executable::packed_weight_bytes() const { return impl_->weights->bytes(); }
 int Executable::num_plans() const { return impl_->plans.size(); }
+size_t Executable::idle_bytes() const { return impl_->idle_bytes.load(); }
 
 Status Executable::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                        const RunOptions& options) const {

@@ -42,6 +42,8 @@ struct CompileOptions {
   bool run_passes = true;
   bool deterministic = false;
   int max_plans = 32;
+  // What frames at rest may hold; beyond it those of other shapes than the last are let go.
+  size_t max_idle_bytes = size_t{1} << 30;
 };
 
 struct RunOptions {
@@ -88,6 +90,8 @@ class Executable {
   // Bytes of packed weights, counted once however many plans there are.
   size_t packed_weight_bytes() const;
   int num_plans() const;
+  // Held by frames that no run uses, for the next runs.
+  size_t idle_bytes() const;
 
  private:
   struct Impl;

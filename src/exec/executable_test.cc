@@ -247,6 +247,35 @@ TEST(ExecutableTest, MissingOpsOfSeveralFunctionsAreOneListWithCounts) {
             "'first', 'second'. See docs/unsupported-ops.md");
 }
 
+// 8 callers with 50 shapes each.
+TEST(ExecutableTest, ManyShapesFromManyCallersKeepBoundedMemory) {
+  constexpr size_t kLimit = 4 << 20;
+  FunctionMaker f;
+  const ir::Output x = f.Arg("x", DType::kFloat, {-1});
+  ir::Output wide = f.b().Op("Exp", {x});
+  for (int i = 0; i < 3; ++i) wide = f.b().Op("ConcatV2", {wide, wide, f.b().Scalar<int32_t>(0)});
+  f.Return("y", f.b().Op("Sum", {wide, f.b().Const(Tensor::Vector<int32_t>({0}))}));
+  auto executable = f.Compile({.max_idle_bytes = kLimit});
+  ASSERT_NE(executable, nullptr);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 8; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 100; ++i) {
+        const int64_t size = 1000 + 500 * ((i * 7 + caller * 3) % 50);
+        Tensor zeros(DType::kFloat, Shape({size}));
+        for (float& v : zeros.flat<float>()) v = 0;
+        const auto y = RunOnce(*executable, {zeros});
+        wrong += y.ok() && (*y)[0].scalar<float>() == static_cast<float>(8 * size) ? 0 : 1;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_LE(executable->num_plans(), 32);
+  EXPECT_LE(executable->idle_bytes(), kLimit);
+}
+
 TEST(ExecutableTest, DeadlineAndCancellationStopBetweenKernels) {
   auto dense = DenseLayer(RandomTensor({4, 3}, 1), RandomTensor({3}, 2));
   const Tensor x = RandomTensor({2, 4}, 3);

@@ -209,15 +209,16 @@ std::unique_ptr<Frame> FramePool::Take() {
   return nullptr;
 }
 
-void FramePool::Give(std::unique_ptr<Frame> frame) {
+bool FramePool::Give(std::unique_ptr<Frame> frame) {
   for (auto& place : frames_) {
     Frame* expected = nullptr;
     if (place.compare_exchange_strong(expected, frame.get(), std::memory_order_release,
                                       std::memory_order_relaxed)) {
       frame.release();
-      return;
+      return true;
     }
   }
+  return false;
 }
 
 }  // namespace slipway::exec

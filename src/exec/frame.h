@@ -70,7 +70,7 @@ class FramePool {
   FramePool() = default;
   ~FramePool();
   std::unique_ptr<Frame> Take();            // null if none is at rest
-  void Give(std::unique_ptr<Frame> frame);  // deleted if the pool is full
+  bool Give(std::unique_ptr<Frame> frame);  // deleted if the pool is full: false
 
  private:
   std::array<std::atomic<Frame*>, 32> frames_ = {};

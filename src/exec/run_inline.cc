@@ -1,62 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/strings.h"
 #include "exec/frame.h"
+#include "exec/step_context.h"
 
 namespace slipway::exec {
 namespace {
-
-// Scratch memory of one thread. It grows to the largest need and stays: a kernel runs at a time, so
-// a thread needs one.
-class ScratchMemory {
- public:
-  void* Get(size_t bytes, Allocator* allocator) {
-    if (memory_.valid() && memory_.byte_size() >= bytes) return memory_.raw_data();
-    memory_ = Tensor(DType::kUInt8, Shape({static_cast<int64_t>(bytes)}), allocator);
-    return memory_.raw_data();
-  }
-
- private:
-  Tensor memory_;
-};
-
-class StepContext : public kernels::KernelContext {
- public:
-  StepContext(const PlanStep& step, Frame* frame, Device* device, const RunOptions& options)
-      : step_(step), frame_(frame), device_(device), options_(options) {
-    inputs_ = frame->StepInputs(step);
-    intra_op_ = &device->intra_op();
-  }
-
-  StatusOr<Tensor*> AllocateOutput(int i, const Shape& shape) override {
-    return frame_->AllocateOutput(step_, i, shape);
-  }
-  void SetOutput(int i, Tensor value) override { frame_->SetOutput(step_, i, std::move(value)); }
-  void* Scratch(size_t bytes) override {
-    // The thread's own memory is for the first need of a kernel; what else it asks for in the same
-    // run must lie elsewhere.
-    thread_local ScratchMemory scratch;
-    if (!std::exchange(scratch_taken_, true)) return scratch.Get(bytes, device_->allocator());
-    more_scratch_.emplace_back(DType::kUInt8, Shape({static_cast<int64_t>(bytes)}),
-                               device_->allocator());
-    return more_scratch_.back().raw_data();
-  }
-  bool cancelled() const override {
-    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
-  }
-
- private:
-  const PlanStep& step_;
-  Frame* frame_;
-  Device* device_;
-  const RunOptions& options_;
-  bool scratch_taken_ = false;
-  std::vector<Tensor> more_scratch_;
-};
 
 int ThreadNumber() {
   static std::atomic<int> next{0};

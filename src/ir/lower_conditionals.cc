@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/strings.h"
 #include "ir/effect.h"
@@ -24,6 +25,8 @@ using Path = std::vector<Branch>;
 
 constexpr size_t kMaxConditionalDepth = 64;
 constexpr int kMaxConditionals = 10'000;
+// Nodes looked at, over all conditionals: some seconds.
+constexpr int64_t kMaxWork = 200'000'000;
 
 Status Refuse(const Node& node, std::string_view why) {
   return UnimplementedError(StrCat("Node '", node.name(), "' (", node.op(),
@@ -48,17 +51,37 @@ class ConditionalLowering {
       : function_(function), graph_(function.graph), prefix_(prefix), library_(library) {}
 
   Status Run() {
+    RETURN_IF_ERROR(FindPaths());
     for (int number = 0; number < kMaxConditionals; ++number) {
-      RETURN_IF_ERROR(FindPaths());
-      std::vector<Node*> merges = Innermost();
-      if (merges.empty()) return CheckDone();
-      RETURN_IF_ERROR(LowerGroup(merges, StrCat(prefix_, "/cond#", number)));
+      if (groups_.empty()) return CheckDone();
+      RETURN_IF_ERROR(LowerGroup(TakeInnermost(), StrCat(prefix_, "/cond#", number)));
+      if (work_ > kMaxWork) return TooLarge();
     }
-    return InvalidArgumentError(
-        StrCat("'", function_.name, "' has more than ", kMaxConditionals, " conditionals"));
+    return TooLarge();
   }
 
  private:
+  // What all merges of one conditional have in common, the deepest conditionals first. Outputs
+  // count by their nodes' numbers, so that the order does not depend on addresses.
+  struct Key {
+    explicit Key(const Path& path, Output predicate) : depth(-static_cast<int>(path.size())) {
+      for (const Branch& branch : path) Add(branch.predicate, branch.taken);
+      Add(predicate, false);
+    }
+    void Add(Output predicate, bool taken) {
+      numbers.insert(numbers.end(), {predicate.node->id(), predicate.index, taken ? 1 : 0});
+    }
+    int depth;
+    std::vector<int> numbers;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  Status TooLarge() const {
+    return ResourceExhaustedError(StrCat("The conditionals of TensorFlow 1 in '", function_.name,
+                                         "' are more than can be lowered (", graph_.num_nodes(),
+                                         " nodes, at most ", kMaxConditionals, " conditionals)"));
+  }
+
   // Of a switch, the path of what it is given.
   const Path& PathOf(const Node* node) const { return paths_.at(node); }
 
@@ -80,7 +103,11 @@ class ConditionalLowering {
 
   Status FindPaths() {
     paths_.clear();
+    groups_.clear();
+    effects_.clear();
+    predicates_.clear();
     ASSIGN_OR_RETURN(const std::vector<Node*> order, graph_.TopologicalOrder());
+    work_ += 8 * static_cast<int64_t>(order.size());
     for (Node* node : order) {
       Path path;
       if (node->op() == "Merge") {
@@ -94,10 +121,18 @@ class ConditionalLowering {
           RETURN_IF_ERROR(Extend(*node, PathOf(before), &path));
         }
       }
+      if (node->op() == "Switch") predicates_.insert(Root(node->input(1)).node);
+      const bool in_branch = !path.empty();
       paths_.emplace(node, std::move(path));
+      if (node->op() == "Merge") groups_[KeyOf(*node)].push_back(node);
+      if (in_branch && HasEffect(*node)) effects_.emplace(node->id(), node);
     }
+    const auto by_id = [](const Node* a, const Node* b) { return a->id() < b->id(); };
+    for (auto& [key, merges] : groups_) std::sort(merges.begin(), merges.end(), by_id);
     return OkStatus();
   }
+
+  Key KeyOf(const Node& merge) const { return Key(PathOf(&merge), PredicateOf(merge)); }
 
   Status PathOfMerge(const Node& merge, Path* path) const {
     if (merge.inputs().size() != 2) {
@@ -115,23 +150,19 @@ class ConditionalLowering {
   }
 
   // The merges to lower next: deepest, of one predicate, none of which needs another.
-  std::vector<Node*> Innermost() const {
-    const Node* deepest = nullptr;
-    std::vector<Node*> all;
-    for (Node* node : graph_.nodes()) {
-      if (node->op() != "Merge") continue;
-      all.push_back(node);
-      if (deepest == nullptr || PathOf(node).size() > PathOf(deepest).size()) deepest = node;
+  std::vector<Node*> TakeInnermost() {
+    const auto group = groups_.begin();
+    std::vector<Node*> merges = std::move(group->second);
+    groups_.erase(group);
+    if (merges.size() == 1) return merges;
+    const std::unordered_set<const Node*> behind = Behind(merges);
+    std::vector<Node*> later;
+    for (Node* merge : merges) {
+      if (behind.contains(merge)) later.push_back(merge);
     }
-    std::vector<Node*> same;
-    for (Node* merge : all) {
-      if (PathOf(merge) == PathOf(deepest) && PredicateOf(*merge) == PredicateOf(*deepest)) {
-        same.push_back(merge);
-      }
-    }
-    const std::set<const Node*> candidates(same.begin(), same.end());
-    std::erase_if(same, [&](const Node* merge) { return NeedsOne(*merge, candidates); });
-    return same;
+    std::erase_if(merges, [&](const Node* merge) { return behind.contains(merge); });
+    if (!later.empty()) groups_[KeyOf(*later.front())] = std::move(later);
+    return merges;
   }
 
   Output PredicateOf(const Node& merge) const {
@@ -140,24 +171,19 @@ class ConditionalLowering {
     return PathOf(input.node).back().predicate;
   }
 
-  static bool NeedsOne(const Node& merge, const std::set<const Node*>& others) {
-    std::set<const Node*> seen = {&merge};
-    std::vector<const Node*> stack = {&merge};
+  // All that needs one of the nodes.
+  std::unordered_set<const Node*> Behind(const std::vector<Node*>& nodes) {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> stack(nodes.begin(), nodes.end());
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
-      const auto visit = [&](const Node* before) {
-        if (seen.insert(before).second) stack.push_back(before);
-        return before != &merge && others.contains(before);
-      };
-      for (const Output& input : node->inputs()) {
-        if (visit(input.node)) return true;
-      }
-      for (const Node* before : node->control_inputs()) {
-        if (visit(before)) return true;
+      for (const Node* user : node->users()) {
+        ++work_;
+        if (seen.insert(user).second) stack.push_back(user);
       }
     }
-    return false;
+    return seen;
   }
 
   // What lies in the branches and what comes into them.
@@ -165,11 +191,12 @@ class ConditionalLowering {
     std::vector<Node*> merges;
     Path outside;
     Output predicate;
-    std::set<const Node*> inside;
-    std::vector<Node*> switches;    // in the order they are met
-    std::vector<Output> captured;   // values from outside that come without a switch
-    std::vector<Node*> before;      // control edges from outside
-    std::vector<Node*> effects[2];  // of the branch not taken, and taken
+    std::set<Node*> inside;
+    std::vector<Node*> switches;                 // in the order they are met
+    std::vector<Output> captured;                // values from outside that come without a switch
+    std::vector<Node*> before;                   // control edges from outside
+    std::set<std::pair<const Node*, int>> seen;  // of these three; -1 for nodes
+    std::vector<Node*> effects[2];               // of the branch not taken, and taken
   };
 
   bool IsBoundary(const Group& group, const Node& node) const {
@@ -191,12 +218,19 @@ class ConditionalLowering {
       for (Node* before : merge->control_inputs()) ReachControl(group, before, nullptr, &stack);
     }
     // Effects of the branches that no merge asks for: with the first group they belong to.
-    for (Node* node : graph_.nodes()) {
-      if (HasEffect(*node) && IsInside(*group, *node) && !NeedsOne(*node, AsSet(group->merges))) {
-        if (group->inside.insert(node).second) stack.push_back(node);
-        const bool taken = PathOf(node)[group->outside.size()].taken;
-        group->effects[taken ? 1 : 0].push_back(node);
-      }
+    std::vector<Node*> effects;
+    work_ += static_cast<int64_t>(effects_.size());
+    for (const auto& [id, node] : effects_) {
+      if (IsInside(*group, *node)) effects.push_back(node);
+    }
+    if (!effects.empty()) {
+      const std::unordered_set<const Node*> behind = Behind(group->merges);
+      std::erase_if(effects, [&](const Node* node) { return behind.contains(node); });
+    }
+    for (Node* node : effects) {
+      if (group->inside.insert(node).second) stack.push_back(node);
+      const bool taken = PathOf(node)[group->outside.size()].taken;
+      group->effects[taken ? 1 : 0].push_back(node);
     }
     while (!stack.empty()) {
       Node* node = stack.back();
@@ -208,17 +242,12 @@ class ConditionalLowering {
     return OkStatus();
   }
 
-  static std::set<const Node*> AsSet(const std::vector<Node*>& nodes) {
-    return {nodes.begin(), nodes.end()};
-  }
-
   void Reach(Group* group, Output value, std::vector<Node*>* stack) {
     if (IsBoundary(*group, *value.node)) {
-      AddOnce(&group->switches, value.node);
+      if (group->seen.insert({value.node, -1}).second) group->switches.push_back(value.node);
     } else if (IsInside(*group, *value.node) || value.node->IsConst()) {
       if (group->inside.insert(value.node).second) stack->push_back(value.node);
-    } else if (std::find(group->captured.begin(), group->captured.end(), value) ==
-               group->captured.end()) {
+    } else if (group->seen.insert({value.node, value.index}).second) {
       group->captured.push_back(value);
     }
   }
@@ -229,10 +258,9 @@ class ConditionalLowering {
       if (group->inside.insert(before).second) stack->push_back(before);
       return;
     }
-    if (IsBoundary(*group, *before)) {
-      AddOnce(&group->switches, before);
-    } else {
-      AddOnce(&group->before, before);
+    // A node is a switch of the group or before it, never both.
+    if (group->seen.insert({before, -1}).second) {
+      (IsBoundary(*group, *before) ? group->switches : group->before).push_back(before);
     }
     if (user == nullptr) return;
     std::vector<Node*> rest = user->control_inputs();
@@ -260,6 +288,7 @@ class ConditionalLowering {
       index.name = merge->name() + "/value_index";
       index.attrs = {{"dtype", DType::kInt32}, {"value", Tensor::Scalar<int32_t>(from)}};
       ASSIGN_OR_RETURN(Node * constant, graph_.AddNode(std::move(index)));
+      paths_.emplace(constant, Path());
       spec.fetches.emplace_back(constant->name(), Output{constant, 0});
     }
     spec.targets = group.effects[taken ? 1 : 0];
@@ -300,6 +329,8 @@ class ConditionalLowering {
                   {"then_branch", FunctionRef{name + "/then", {}}},
                   {"else_branch", FunctionRef{name + "/else", {}}}};
     ASSIGN_OR_RETURN(Node * branch, graph_.AddNode(std::move(spec)));
+    paths_.emplace(branch, group.outside);
+    if (HasEffect(*branch) && !group.outside.empty()) effects_.emplace(branch->id(), branch);
     for (size_t i = 0; i < group.merges.size(); ++i) {
       Node* merge = group.merges[i];
       for (const int output : {0, 1}) {
@@ -317,8 +348,7 @@ class ConditionalLowering {
     // Whoever waits for something inside waits for the whole.
     for (Node* node : group.effects[0]) Hand(group, node, branch);
     for (Node* node : group.effects[1]) Hand(group, node, branch);
-    RemoveUnused(group);
-    return OkStatus();
+    return RemoveUnused(group) ? FindPaths() : OkStatus();
   }
 
   void Hand(const Group& group, Node* effect, Node* branch) {
@@ -335,17 +365,18 @@ class ConditionalLowering {
     }
   }
 
-  // The merges, and then all of the branches that nobody else uses, users first.
-  void RemoveUnused(const Group& group) {
+  // The merges, and then all of the branches that nobody else uses, users first. Whether one of
+  // them decided in turn (mostly a merge): its branches are now those of another value.
+  bool RemoveUnused(const Group& group) {
+    bool decides = false;
     std::set<const Node*> kept;
     for (const auto& r : function_.returns) kept.insert(r.value.node);
     for (const auto& [name, target] : function_.control_returns) kept.insert(target);
     for (const auto& arg : function_.args) kept.insert(arg.node);
+    work_ += static_cast<int64_t>(kept.size() + group.inside.size());
     std::vector<Node*> candidates = group.merges;
     candidates.insert(candidates.end(), group.switches.begin(), group.switches.end());
-    for (Node* node : graph_.nodes()) {
-      if (group.inside.contains(node)) candidates.push_back(node);
-    }
+    candidates.insert(candidates.end(), group.inside.begin(), group.inside.end());
     std::set<Node*> left(candidates.begin(), candidates.end());
     std::vector<Node*> stack = candidates;
     while (!stack.empty()) {
@@ -359,8 +390,12 @@ class ConditionalLowering {
       for (size_t i = 0; i < node->inputs().size(); ++i) {
         graph_.SetInput(node, static_cast<int>(i), {});
       }
+      paths_.erase(node);
+      effects_.erase(node->id());
+      decides = decides || predicates_.contains(node);
       graph_.Remove(node);
     }
+    return decides;
   }
 
   // What is left in a branch would have to be there whichever way it goes.
@@ -384,6 +419,10 @@ class ConditionalLowering {
   const std::string& prefix_;
   FunctionLibrary* library_;
   std::unordered_map<const Node*, Path> paths_;
+  std::map<Key, std::vector<Node*>> groups_;  // merges that are still there
+  std::map<int, Node*> effects_;              // nodes in branches, by number
+  std::set<const Node*> predicates_;          // nodes that decide something
+  int64_t work_ = 0;
 };
 
 }  // namespace

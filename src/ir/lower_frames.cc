@@ -36,6 +36,11 @@ class FrameLowering {
   Status Run() {
     frames_.push_back({});
     RETURN_IF_ERROR(AssignFrames());
+    nodes_of_.resize(frames_.size());
+    for (Node* node : graph_.nodes()) {
+      const auto it = frame_of_.find(node);
+      if (it != frame_of_.end()) nodes_of_[static_cast<size_t>(it->second)].push_back(node);
+    }
     std::vector<int> order(frames_.size() - 1);
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i) + 1;
     std::stable_sort(order.begin(), order.end(),
@@ -46,11 +51,13 @@ class FrameLowering {
 
  private:
   struct LoopParts {
-    std::vector<Node*> nodes;      // all of the frame
-    std::vector<Node*> merges;     // one a variable
-    std::vector<Node*> constants;  // Enter nodes of what does not change
-    std::vector<Node*> effects;
-    Node* condition = nullptr;  // LoopCond
+    std::vector<Node*> nodes;              // all of the frame
+    std::vector<Node*> merges;             // one a variable
+    std::map<const Node*, int> variables;  // their numbers
+    std::vector<Node*> constants;          // Enter nodes of what does not change
+    std::vector<Node*> effects;            // of an iteration that runs
+    std::vector<Node*> always;             // effects that come with the condition
+    Node* condition = nullptr;             // LoopCond
   };
 
   const Frame& FrameAt(int i) const { return frames_[static_cast<size_t>(i)]; }
@@ -73,28 +80,46 @@ class FrameLowering {
   }
 
   // From nodes without inputs along all edges. What comes in first decides; all else must agree.
+  // Constants may come from outside, they are the same everywhere: they decide last.
   Status AssignFrames() {
-    std::vector<Node*> ready;
+    std::vector<Node*> ready, constants;
     for (Node* node : graph_.nodes()) {
       if (!node->inputs().empty() || !node->control_inputs().empty()) continue;
       frame_of_[node] = kRoot;
-      ready.push_back(node);
+      (node->IsConst() ? constants : ready).push_back(node);
     }
-    while (!ready.empty()) {
-      const Node* node = ready.back();
-      ready.pop_back();
-      const int frame = FrameOfOutputs(node);
-      for (Node* user : node->users()) {
-        int of_user = frame;
-        if (user->op() == "Enter") {
-          ASSIGN_OR_RETURN(of_user, EnterFrame(*user, frame));
-        }
-        const auto [it, added] = frame_of_.try_emplace(user, of_user);
-        if (added) ready.push_back(user);
-        // Constants may come from outside, they are the same everywhere.
-        if (it->second != of_user && !node->IsConst()) {
-          return Refuse(*user, StrCat("it uses '", node->name(), "' of another frame"));
-        }
+    for (const Node* constant : constants) RETURN_IF_ERROR(Spread(constant, true, &ready));
+    RETURN_IF_ERROR(SpreadAll(&ready));
+    for (const Node* constant : constants) {
+      RETURN_IF_ERROR(Spread(constant, false, &ready));
+      RETURN_IF_ERROR(SpreadAll(&ready));
+    }
+    return OkStatus();
+  }
+
+  Status SpreadAll(std::vector<Node*>* ready) {
+    while (!ready->empty()) {
+      const Node* node = ready->back();
+      ready->pop_back();
+      RETURN_IF_ERROR(Spread(node, false, ready));
+    }
+    return OkStatus();
+  }
+
+  // Gives the users of a node their frame; those that had none are added to `ready`.
+  Status Spread(const Node* node, bool only_into_frames, std::vector<Node*>* ready) {
+    const int frame = FrameOfOutputs(node);
+    for (Node* user : node->users()) {
+      int of_user = frame;
+      if (user->op() == "Enter") {
+        ASSIGN_OR_RETURN(of_user, EnterFrame(*user, frame));
+      } else if (only_into_frames) {
+        continue;
+      }
+      const auto [it, added] = frame_of_.try_emplace(user, of_user);
+      if (added) ready->push_back(user);
+      if (it->second != of_user && !node->IsConst()) {
+        return Refuse(*user, StrCat("it uses '", node->name(), "' of another frame"));
       }
     }
     return OkStatus();
@@ -102,14 +127,13 @@ class FrameLowering {
 
   StatusOr<LoopParts> Collect(int frame) {
     LoopParts parts;
-    for (Node* node : graph_.nodes()) {
-      const auto it = frame_of_.find(node);
-      if (it == frame_of_.end() || it->second != frame) continue;
-      parts.nodes.push_back(node);
+    parts.nodes = nodes_of_[static_cast<size_t>(frame)];
+    for (Node* node : parts.nodes) {
       if (node->op() == "LoopCond") {
         if (parts.condition != nullptr) return Refuse(*node, "there are two conditions");
         parts.condition = node;
       } else if (IsLoopMerge(*node)) {
+        parts.variables.emplace(node, static_cast<int>(parts.merges.size()));
         parts.merges.push_back(node);
       } else if (node->op() == "Enter") {
         RETURN_IF_ERROR(CollectEnter(node, &parts));
@@ -121,6 +145,7 @@ class FrameLowering {
       return Refuse(*parts.nodes.front(),
                     StrCat("frame '", FrameAt(frame).name, "' has no LoopCond"));
     }
+    SplitEffects(&parts);
     return parts;
   }
 
@@ -129,9 +154,48 @@ class FrameLowering {
            node.input(0).node->op() == "Enter" && node.input(1).node->op() == "NextIteration";
   }
 
+  static StatusOr<bool> IsConstant(const Node& enter) { return enter.Attr<bool>("is_constant"); }
+
+  // A variable is known in the body by its handle, not by an argument of which nobody knows where
+  // it comes from: there it can be frozen.
+  Status BringHandleInside(Node* enter) {
+    Output from = enter->input(0);
+    while (from.node->op() == "Enter") {
+      ASSIGN_OR_RETURN(const bool constant, IsConstant(*from.node));
+      if (!constant) return OkStatus();
+      from = from.node->input(0);
+    }
+    if (from.node->op() == "VarHandleOp") graph_.ReplaceUses({enter, 0}, from);
+    return OkStatus();
+  }
+
+  // Effects that do not wait for the condition happen with it: once more than those of the body.
+  void SplitEffects(LoopParts* parts) const {
+    std::set<const Node*> behind;
+    std::vector<const Node*> stack;
+    for (const Node* node : parts->nodes) {
+      if (node->op() == "Switch" && node->input(1).node == parts->condition) stack.push_back(node);
+    }
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const Node* user : node->users()) {
+        const bool leaves = user->op() == "Exit" || user->op() == "NextIteration";
+        if (!leaves && behind.insert(user).second) stack.push_back(user);
+      }
+    }
+    std::vector<Node*> all = std::move(parts->effects);
+    parts->effects.clear();
+    for (Node* node : all) {
+      (behind.contains(node) ? parts->effects : parts->always).push_back(node);
+    }
+  }
+
   Status CollectEnter(Node* enter, LoopParts* parts) {
-    const bool* constant = enter->FindAttr("is_constant")->As<bool>();
-    if (constant != nullptr && *constant) {
+    ASSIGN_OR_RETURN(const bool constant, IsConstant(*enter));
+    if (constant) {
+      RETURN_IF_ERROR(BringHandleInside(enter));
+      if (enter->users().empty()) return OkStatus();
       parts->constants.push_back(enter);
       return OkStatus();
     }
@@ -149,7 +213,7 @@ class FrameLowering {
     for (Node* node : parts.nodes) {
       if (node->op() != "Switch" || node->input(1).node != parts.condition) continue;
       const Output value = node->input(0);
-      if (std::find(parts.merges.begin(), parts.merges.end(), value.node) == parts.merges.end()) {
+      if (!parts.variables.contains(value.node)) {
         return Refuse(*node, "it switches something that is no variable of the loop");
       }
       graph_.ReplaceUses({node, 1}, value);
@@ -177,7 +241,7 @@ class FrameLowering {
   // Only nodes of the frame, and constants, may be part of the loop's functions.
   Status CheckInside(const Function& body, int frame) const {
     for (const Node* node : body.graph.nodes()) {
-      if (node->op() == "_Arg" || node->IsConst()) continue;
+      if (node->op() == "_Arg" || node->op() == "VarHandleOp" || node->IsConst()) continue;
       const Node* original = graph_.FindNode(node->name());
       const auto it = original == nullptr ? frame_of_.end() : frame_of_.find(original);
       if (it != frame_of_.end() && it->second != frame) {
@@ -204,6 +268,7 @@ class FrameLowering {
 
     SubgraphSpec cond = Spec(parts, name + "/cond");
     cond.fetches.emplace_back("condition", condition);
+    cond.targets = parts.always;
     ASSIGN_OR_RETURN(Function cond_function, ExtractFunction(graph_, cond));
 
     SubgraphSpec body = Spec(parts, name + "/body");
@@ -220,6 +285,10 @@ class FrameLowering {
     std::sort(body.targets.begin(), body.targets.end(),
               [](const Node* a, const Node* b) { return a->id() < b->id(); });
     ASSIGN_OR_RETURN(Function body_function, ExtractFunction(graph_, body));
+    for (const Node* node : parts.always) {
+      if (body_function.graph.FindNode(node->name()) == nullptr) continue;
+      return Refuse(*node, "it comes with the condition, and the body needs it as well");
+    }
     RETURN_IF_ERROR(AddFunction(std::move(cond_function), frame));
     RETURN_IF_ERROR(AddFunction(std::move(body_function), frame));
     return PutLoop(parts, frame, name);
@@ -227,7 +296,7 @@ class FrameLowering {
 
   Status PutLoop(const LoopParts& parts, int frame, const std::string& name) {
     NodeSpec spec;
-    spec.op = parts.effects.empty() ? "StatelessWhile" : "While";
+    spec.op = parts.effects.empty() && parts.always.empty() ? "StatelessWhile" : "While";
     spec.name = FrameAt(frame).name;
     std::vector<DType> types;
     const auto add = [&](const Node* enter) {
@@ -247,6 +316,7 @@ class FrameLowering {
                   {"body", FunctionRef{name + "/body", {}}}};
     ASSIGN_OR_RETURN(Node * loop, graph_.AddNode(std::move(spec)));
     frame_of_[loop] = FrameAt(frame).parent;
+    nodes_of_[static_cast<size_t>(FrameAt(frame).parent)].push_back(loop);
     return Detach(parts, loop);
   }
 
@@ -254,13 +324,13 @@ class FrameLowering {
   Status Detach(const LoopParts& parts, Node* loop) {
     for (Node* exit : parts.nodes) {
       if (exit->op() != "Exit") continue;
-      const Output value = exit->input(0).node->input(0);  // of the Switch: the Merge
-      const auto at = std::find(parts.merges.begin(), parts.merges.end(), value.node);
-      if (exit->input(0).node->op() != "Switch" || exit->input(0).index != 0 ||
-          at == parts.merges.end()) {
+      const Output way = exit->input(0);
+      const bool leaves = way.node->op() == "Switch" && way.index == 0;
+      const auto at = parts.variables.find(leaves ? way.node->input(0).node : nullptr);
+      if (at == parts.variables.end()) {
         return Refuse(*exit, "it lets something out that is no variable of the loop");
       }
-      const Output result = {loop, static_cast<int>(at - parts.merges.begin())};
+      const Output result = {loop, at->second};
       graph_.ReplaceUses({exit, 0}, result);
       graph_.ReplaceControl(exit, loop);
       for (auto& r : function_.returns) {
@@ -306,6 +376,7 @@ class FrameLowering {
   std::vector<Frame> frames_;
   std::map<std::pair<int, std::string>, int> numbers_;
   std::map<const Node*, int> frame_of_;
+  std::vector<std::vector<Node*>> nodes_of_;  // of each frame
 };
 
 bool Holds(const Graph& graph, std::string_view op) {

@@ -77,6 +77,92 @@ TEST_F(LowerV1Test, FramesBecomeAWhile) {
   EXPECT_EQ(f->returns[0].value.node->inputs().size(), 2u);
 }
 
+TEST_F(LowerV1Test, EffectsOfTheConditionComeWithItAndThoseOfTheBodyWithTheBody) {
+  const Loop loop = Count(b_.Placeholder(DType::kInt32, {}, "n"));
+  const Node* way = nullptr;
+  for (const Node* user : loop.merge.node->users()) {
+    if (user->op() == "Switch") way = user;
+  }
+  ASSERT_NE(way, nullptr);
+  const Output yes = b_.Scalar(true);
+  Node* seen = b_.AddNode("Assert", {yes, loop.merge}, {{"T", std::vector{DType::kInt32}}}, "seen");
+  Node* ran = b_.AddNode("Assert", {yes, {const_cast<Node*>(way), 1}},
+                         {{"T", std::vector{DType::kInt32}}}, "ran");
+  graph_.AddControlInput(loop.merge.node->input(1).node, ran);
+  graph_.AddControlInput(loop.condition.node, seen);
+  const auto f = Extract({{"r", loop.exit}});
+  ASSERT_TRUE(f.ok()) << f.status().ToString();
+  EXPECT_EQ(CountOps(f->graph, "While"), 1);
+  for (const std::string& name : library_.Names()) {
+    const Graph& graph = (*library_.Find(name))->graph;
+    const bool condition = name.ends_with("/cond");
+    EXPECT_EQ(graph.FindNode("seen") != nullptr, condition) << name;
+    EXPECT_EQ(graph.FindNode("ran") != nullptr, !condition) << name;
+  }
+}
+
+TEST_F(LowerV1Test, AVariableIsKnownInTheBodyOfALoop) {
+  const Output handle =
+      b_.Op("VarHandleOp", {},
+            {{"dtype", DType::kInt32}, {"shape", PartialShape({})}, {"shared_name", "v"}}, "v");
+  const Output inside = Enter(handle, true);
+  const Output n = b_.Op("ReadVariableOp", {inside}, {{"dtype", DType::kInt32}}, "n");
+  const Output in = Enter(b_.Scalar<int32_t>(0), false);
+  const Output merge = b_.Op("Merge", {in, in}, {}, "variable");
+  const Output condition = b_.Op("LoopCond", {b_.Op("Less", {merge, n})});
+  const auto ways = b_.Ops("Switch", {merge, condition});
+  const Output next = b_.Op("NextIteration", {b_.Op("AddV2", {ways[1], n})});
+  graph_.SetInput(merge.node, 1, next);
+  const auto f = Extract({{"r", b_.Op("Exit", {ways[0]})}});
+  ASSERT_TRUE(f.ok()) << f.status().ToString();
+  EXPECT_EQ(f->returns[0].value.node->inputs().size(), 1u)
+      << "the handle is no variable of the loop";
+  for (const std::string& name : library_.Names()) {
+    EXPECT_EQ(CountOps((*library_.Find(name))->graph, "VarHandleOp"), 1) << name;
+  }
+}
+
+// The second conditional depends on what the first one decides.
+TEST_F(LowerV1Test, AMergeMayDecideInTurn) {
+  const Output p = b_.Placeholder(DType::kBool, {}, "p");
+  const Output x = b_.Placeholder(DType::kFloat, {}, "x");
+  Output decision = p;
+  Output value = x;
+  for (int i = 0; i < 5; ++i) {
+    const auto flags = b_.Ops("Switch", {decision, decision});
+    const auto ways = b_.Ops("Switch", {value, decision});
+    decision = b_.Ops("Merge", {b_.Op("LogicalNot", {flags[0]}), b_.Op("Identity", {flags[1]})})[0];
+    value = b_.Ops("Merge", {b_.Op("Neg", {ways[0]}), b_.Op("Square", {ways[1]})})[0];
+  }
+  const auto f = Extract({{"value", value}, {"decision", decision}});
+  ASSERT_TRUE(f.ok()) << f.status().ToString();
+  EXPECT_EQ(CountOps(f->graph, "Switch") + CountOps(f->graph, "Merge"), 0);
+  EXPECT_GE(CountOps(f->graph, "StatelessIf"), 5);
+}
+
+TEST_F(LowerV1Test, ThousandsOfConditionalsEnd) {
+  const Output p = b_.Placeholder(DType::kBool, {}, "p");
+  Output value = b_.Placeholder(DType::kFloat, {}, "x");
+  for (int i = 0; i < 3000; ++i) {
+    const auto ways = b_.Ops("Switch", {value, b_.Op("LogicalNot", {p})});
+    value = b_.Ops("Merge", {b_.Op("Neg", {ways[0]}), b_.Op("Square", {ways[1]})})[0];
+  }
+  const auto f = Extract({{"r", value}});
+  ASSERT_TRUE(f.ok()) << f.status().ToString();
+  EXPECT_EQ(CountOps(f->graph, "StatelessIf"), 3000);
+}
+
+TEST_F(LowerV1Test, AnExitOfSomethingWithoutInputsIsRefused) {
+  const Output n = b_.Placeholder(DType::kInt32, {}, "n");
+  const Loop loop = Count(n);
+  const Output lost =
+      b_.Op("Const", {}, {{"dtype", DType::kInt32}, {"value", Tensor::Scalar<int32_t>(1)}});
+  graph_.AddControlInput(lost.node, loop.merge.node);
+  const auto f = Extract({{"r", loop.exit}, {"lost", b_.Op("Exit", {lost}, {}, "lost")}});
+  EXPECT_EQ(f.status().code(), Code::kUnimplemented);
+  EXPECT_THAT(f.status().message(), HasSubstr("'lost'"));
+}
+
 TEST_F(LowerV1Test, LoweredTwiceUnderOneNameTheFunctionsAreTheSame) {
   const Loop loop = Count(b_.Placeholder(DType::kInt32, {}, "n"));
   ASSERT_TRUE(Extract({{"r", loop.exit}}).ok());

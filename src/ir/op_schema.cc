@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <unordered_map>
 
 #include "base/strings.h"
+#include "ir/custom_schema.h"
 #include "ir/op_schema_text.h"
 #include "ir/ops/families.h"
 
@@ -36,6 +40,28 @@ const Registry& GetRegistry() {
   static const Registry* registry = new Registry(MakeRegistry());
   return *registry;
 }
+
+// What came while the program ran. Schemas do not move: nodes point to them.
+class AddedSchemas {
+ public:
+  static AddedSchemas& Get() {
+    static auto* added = new AddedSchemas();
+    return *added;
+  }
+  bool Add(const OpSchema& schema) {
+    const std::unique_lock lock(mutex_);
+    return by_name_.emplace(schema.name, schema).second;
+  }
+  const OpSchema* Find(std::string_view op) const {
+    const std::shared_lock lock(mutex_);
+    const auto it = by_name_.find(op);
+    return it == by_name_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, OpSchema, std::less<>> by_name_;
+};
 
 // More inputs or outputs than any model has; a file that asks for more is refused.
 constexpr int64_t kMaxArgs = 1 << 20;
@@ -109,7 +135,14 @@ const OpSchema::Attr* OpSchema::FindAttr(std::string_view attr) const {
 const OpSchema* FindOpSchema(std::string_view op) {
   const Registry& registry = GetRegistry();
   const auto it = registry.find(op);
-  return it == registry.end() ? nullptr : &it->second;
+  return it == registry.end() ? AddedSchemas::Get().Find(op) : &it->second;
+}
+
+Status AddOpSchema(OpSchema schema) {
+  if (GetRegistry().contains(schema.name) || !AddedSchemas::Get().Add(schema)) {
+    return AlreadyExistsError(StrCat("Op ", schema.name, " is there already"));
+  }
+  return OkStatus();
 }
 
 std::vector<const OpSchema*> AllOpSchemas() {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
+#include <shared_mutex>
 
 #include "base/strings.h"
+#include "kernels/custom_op.h"
 #include "kernels/families.h"
 #include "kernels/kernel_table.h"
 
@@ -95,6 +99,29 @@ const Registry& AllByOp() {
   return registry;
 }
 
+// Of custom ops. Definitions do not move: whoever found one keeps the pointer.
+class AddedKernels {
+ public:
+  static AddedKernels& Get() {
+    static auto* added = new AddedKernels();
+    return *added;
+  }
+  void Add(KernelDef def) {
+    const std::unique_lock lock(mutex_);
+    const std::string op = def.op;
+    by_op_.emplace(op, std::move(def));
+  }
+  const KernelDef* Find(const std::string& op) const {
+    const std::shared_lock lock(mutex_);
+    const auto it = by_op_.find(op);
+    return it == by_op_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, KernelDef> by_op_;
+};
+
 DType TypeAttr(const ir::Node& node, const std::string& attr) {
   const ir::AttrValue* value = node.FindAttr(attr);
   const DType* dtype = value == nullptr ? nullptr : value->As<DType>();
@@ -137,6 +164,10 @@ std::vector<KernelDef> MakeKernels(std::vector<KernelRow> rows) {
 
 StatusOr<const KernelDef*> FindKernel(const ir::Node& node, const std::string& device_type) {
   auto [begin, end] = AllByOp().equal_range(node.op());
+  if (begin == end) {
+    const KernelDef* added = AddedKernels::Get().Find(node.op());
+    if (added != nullptr && added->device_type == device_type) return added;
+  }
   std::vector<std::string> others;
   for (auto it = begin; it != end; ++it) {
     if (it->second->device_type != device_type) continue;
@@ -151,7 +182,11 @@ StatusOr<const KernelDef*> FindKernel(const ir::Node& node, const std::string& d
   return NotFoundError(std::move(message));
 }
 
-bool HasKernel(const std::string& op) { return AllByOp().contains(op); }
+bool HasKernel(const std::string& op) {
+  return AllByOp().contains(op) || AddedKernels::Get().Find(op) != nullptr;
+}
+
+void AddKernel(KernelDef def) { AddedKernels::Get().Add(std::move(def)); }
 
 std::vector<const KernelDef*> AllKernels() {
   std::vector<const KernelDef*> all;

@@ -9,9 +9,6 @@
 namespace slipway::model {
 namespace {
 
-// Tables, which are no variables: what is written to one is read through its handle alone.
-bool IsTable(std::string_view op) { return op.find("HashTable") != std::string_view::npos; }
-
 std::vector<std::string> Callees(const ir::Function& function) {
   std::vector<std::string> names;
   for (const ir::Node* node : function.graph.nodes()) {
@@ -35,11 +32,27 @@ int FirstCallInput(const std::string& op) {
   return it == first.end() ? -1 : it->second;
 }
 
-// Resources that a run makes for itself: nobody else sees what is written to them.
-bool MakesItsOwn(const std::string& op) {
-  return op == "TensorArrayV3" || op == "TensorArrayGradV3" || op == "TensorArrayGradWithShape" ||
-         op == "StackV2";
+// Makes a resource that is no variable: a table, or what a run makes for itself. What is written
+// to one is read through its handle alone; making it changes nothing that others see.
+bool MakesNoVariable(std::string_view op) {
+  static constexpr std::string_view kOps[] = {"AnonymousHashTable",
+                                              "AnonymousMutableDenseHashTable",
+                                              "AnonymousMutableHashTable",
+                                              "AnonymousMutableHashTableOfTensors",
+                                              "HashTableV2",
+                                              "MutableDenseHashTableV2",
+                                              "MutableHashTableOfTensorsV2",
+                                              "MutableHashTableV2",
+                                              "StackV2",
+                                              "TensorArrayGradV3",
+                                              "TensorArrayGradWithShape",
+                                              "TensorArrayV3"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
 }
+
+// Rounds after which functions that call each other in circles are given up on. Each round carries
+// what one of them writes one call further.
+constexpr int kMaxRounds = 32;
 
 }  // namespace
 
@@ -58,6 +71,8 @@ Status ResourceWrites::SummarizeCallees(const ir::Function& entry) {
   };
   std::vector<Open> stack;
   std::set<std::string, std::less<>> open;
+  std::vector<const ir::Function*> done;
+  bool recursive = false;
   stack.push_back({&entry, Callees(entry)});
   while (!stack.empty()) {
     Open& top = stack.back();
@@ -65,17 +80,16 @@ Status ResourceWrites::SummarizeCallees(const ir::Function& entry) {
       if (top.function != &entry) {
         summaries_[top.function->name] = Summarize(*top.function);
         open.erase(top.function->name);
+        done.push_back(top.function);
       }
       stack.pop_back();
       continue;
     }
     const std::string name = top.callees[top.next++];
-    if (summaries_.contains(name)) continue;
-    if (!open.insert(name).second) {
-      return InvalidArgumentError(StrCat("Function '", name, "' calls itself (through '",
-                                         top.function->name,
-                                         "'); recursive functions cannot be run"));
-    }
+    recursive = recursive || open.contains(name);
+    // A function that is open counts as one that does nothing until Settle.
+    if (!summaries_.try_emplace(name).second) continue;
+    open.insert(name);
     if (stack.size() > static_cast<size_t>(kMaxCallDepth)) {
       return InvalidArgumentError(StrCat("Functions call each other more than ", kMaxCallDepth,
                                          " deep, down to '", name, "'"));
@@ -83,7 +97,25 @@ Status ResourceWrites::SummarizeCallees(const ir::Function& entry) {
     ASSIGN_OR_RETURN(const ir::Function* callee, library_->Find(name));
     stack.push_back({callee, Callees(*callee)});
   }
+  if (recursive) Settle(done);
   return {};
+}
+
+// Summaries only grow, so that they come to rest.
+void ResourceWrites::Settle(const std::vector<const ir::Function*>& functions) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    bool changed = false;
+    for (const ir::Function* function : functions) {
+      Summary now = Summarize(*function);
+      Summary& before = summaries_[function->name];
+      if (now == before) continue;
+      changed = true;
+      before = std::move(now);
+    }
+    if (!changed) return;
+  }
+  everything_ = true;
+  for (const ir::Function* function : functions) summaries_[function->name].effects = true;
 }
 
 void ResourceWrites::MarkWritten(const ir::Output& handle, Summary* summary) {
@@ -102,8 +134,7 @@ void ResourceWrites::MarkWritten(const ir::Output& handle, Summary* summary) {
       summary->written_args[at] = true;
       return;
     }
-    if (MakesItsOwn(node.op())) return;
-    if (IsTable(node.op())) return;
+    if (MakesNoVariable(node.op())) return;
     if (node.op() == "VarHandleOp") {
       auto name = VariableName(node);
       if (!name.ok()) break;
@@ -144,7 +175,8 @@ void ResourceWrites::CollectWrites(const ir::Node& node, Summary* summary) {
     CollectCall(node, first, summary);
     return;
   }
-  const bool handle = node.op() == "VarHandleOp" || node.op() == "_Arg" || MakesItsOwn(node.op());
+  const bool handle =
+      node.op() == "VarHandleOp" || node.op() == "_Arg" || MakesNoVariable(node.op());
   switch (node.effect()) {
     case ir::Effect::kPure:
     case ir::Effect::kReadsResource:

@@ -25,8 +25,9 @@ class ResourceWrites {
  public:
   explicit ResourceWrites(const ir::FunctionLibrary* library) : library_(library) {}
 
-  // Takes an entry point in. INVALID_ARGUMENT: functions call each other in a circle or more than
-  // kMaxCallDepth deep (they are named). Errors of functions that cannot be read pass through.
+  // Takes an entry point in; functions may call each other in circles. INVALID_ARGUMENT: a chain of
+  // more than kMaxCallDepth of them (the last is named). Errors of functions that cannot be read
+  // pass through.
   Status Add(const ir::Function& entry);
 
   // By the variable's name in the resource container (VariableName).
@@ -43,9 +44,11 @@ class ResourceWrites {
   struct Summary {
     std::vector<bool> written_args;
     bool effects = false;
+    friend bool operator==(const Summary&, const Summary&) = default;
   };
 
   Status SummarizeCallees(const ir::Function& function);
+  void Settle(const std::vector<const ir::Function*>& functions);
   Summary Summarize(const ir::Function& function);
   void CollectWrites(const ir::Node& node, Summary* summary);
   void CollectCall(const ir::Node& node, int first_arg, Summary* summary);

@@ -12,6 +12,7 @@
 #include "kernels/resources.h"
 #include "model/entry_points.h"
 #include "model/file_access.h"
+#include "model/memory_limit.h"
 #include "model/resource_writes.h"
 #include "model/signature_internal.h"
 
@@ -50,18 +51,24 @@ std::vector<int> AllOutputs(const formats::SignatureDef& def) {
 class Loader {
  public:
   explicit Loader(SavedModel::State* state)
-      : state_(*state), mg_(state->meta_graph), writes_(mg_.functions.get()) {}
+      : state_(*state),
+        mg_(state->meta_graph),
+        bytes_(state->options.max_model_bytes, state->meta_graph.graph),
+        writes_(mg_.functions.get()) {}
 
   Status Run() {
     FindAssets();
     RETURN_IF_ERROR(ExtractSetUp());
     RETURN_IF_ERROR(ExtractSignatures());
     RETURN_IF_ERROR(CompileSetUp());
+    const exec::RunOptions limits{.max_loop_iterations = state_.options.max_loop_iterations,
+                                  .max_call_depth = state_.options.max_call_depth};
     for (const SetUp& step : set_up_) {
-      RETURN_IF_ERROR(step.executable->Run(step.inputs, {})
+      RETURN_IF_ERROR(step.executable->Run(step.inputs, {}, limits)
                           .WithContext(StrCat("While running the ", step.name, " function")));
     }
     kernels::CloseBundles(&state_.resources);
+    RETURN_IF_ERROR(bytes_.CheckVariables(state_.resources));
     RETURN_IF_ERROR(Freeze());
     RETURN_IF_ERROR(CompileSignatures());
     return CheckSupported();
@@ -95,6 +102,7 @@ class Loader {
 
   SavedModel::State& state_;
   formats::MetaGraph& mg_;
+  MemoryLimit bytes_;
   Feeds asset_feeds_;
   std::vector<SetUp> set_up_;
   std::map<std::string, ir::Function> signatures_;
@@ -181,6 +189,7 @@ Status Loader::ExtractSetUp() {
     }
     Feeds feeds = asset_feeds_;
     feeds.emplace_back(saver.filename_tensor, Tensor::Scalar(prefix));
+    if (restore) RETURN_IF_ERROR(bytes_.CheckCheckpoint(state_.env, prefix));
     if (restore) RETURN_IF_ERROR(AddSetUp("restore", saver.restore_op, feeds));
   }
   if (mg_.init_op.empty()) return {};
@@ -288,6 +297,7 @@ Status Loader::Prepare(const std::string& name, const formats::SignatureDef& def
   std::unique_ptr<Signature> signature(new Signature());
   signature->name_ = name;
   signature->def_ = &def;
+  signature->load_options_ = &state_.options;
   // The graph's types are what is checked: a file may declare others.
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     signature->inputs_.push_back({function.args[i].dtype, def.inputs[i].shape, def.inputs[i].name});
@@ -318,8 +328,11 @@ StatusOr<std::unique_ptr<SavedModel>> SavedModel::Load(Env* env, const std::stri
   state->directory = dir;
   state->options = options;
   if (!options.allow_file_ops) state->own_files = NewDirectoryEnv(env, dir);
-  ASSIGN_OR_RETURN(state->meta_graph,
-                   formats::ReadMetaGraph(env, dir, options.tags, options.limits));
+  formats::ReadLimits limits = options.limits;
+  if (options.max_model_bytes > 0) {
+    limits.max_constant_bytes = std::min(limits.max_constant_bytes, options.max_model_bytes);
+  }
+  ASSIGN_OR_RETURN(state->meta_graph, formats::ReadMetaGraph(env, dir, options.tags, limits));
   RETURN_IF_ERROR(Loader(state.get()).Run().WithContext(StrCat("Loading ", dir)));
   return std::unique_ptr<SavedModel>(new SavedModel(std::move(state)));
 }

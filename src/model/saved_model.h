@@ -29,6 +29,12 @@ struct LoadOptions {
   bool deterministic = false;
   // Off: graphs run as they are written (for comparing).
   bool run_passes = true;
+  // What variables and constants may take together; 0: no limit. RESOURCE_EXHAUSTED before more is
+  // read from a checkpoint.
+  uint64_t max_model_bytes = 0;
+  // Of every run of the model, in place of what RunOptions says.
+  int max_call_depth = 128;
+  int64_t max_loop_iterations = 0;
   // The signature without which the model is of no use; empty: any.
   std::string required_signature = "serving_default";
   // Off, for models that are not trusted: a signature that reaches an op on files, other machines
@@ -84,8 +90,11 @@ class Signature {
   // Compiled if it is not there; `key` ascends.
   StatusOr<std::shared_ptr<const exec::Executable>> FindSubset(const std::vector<int>& key) const;
 
+  exec::RunOptions Limited(const exec::RunOptions& options) const;
+
   std::string name_;
   const formats::SignatureDef* def_ = nullptr;
+  const LoadOptions* load_options_ = nullptr;
   std::vector<TensorSpec> inputs_;
   std::vector<TensorSpec> outputs_;
   // The executable for some of the outputs.

@@ -28,7 +28,14 @@ int Signature::FindOutput(std::string_view name) const { return FindSpec(outputs
 
 Status Signature::Run(std::span<const Tensor> inputs, std::span<Tensor> outputs,
                       const exec::RunOptions& options) const {
-  return main_->Run(inputs, outputs, options);
+  return main_->Run(inputs, outputs, Limited(options));
+}
+
+exec::RunOptions Signature::Limited(const exec::RunOptions& options) const {
+  exec::RunOptions limited = options;
+  limited.max_call_depth = load_options_->max_call_depth;
+  limited.max_loop_iterations = load_options_->max_loop_iterations;
+  return limited;
 }
 
 StatusOr<std::shared_ptr<const exec::Executable>> Signature::FindSubset(
@@ -72,14 +79,14 @@ Status Signature::RunSubset(std::span<const Tensor> inputs, std::span<const int>
   key.erase(std::unique(key.begin(), key.end()), key.end());
   ASSIGN_OR_RETURN(const auto executable, FindSubset(key));
   if (std::equal(key.begin(), key.end(), fetched.begin(), fetched.end())) {
-    return executable->Run(inputs, outputs, options);
+    return executable->Run(inputs, outputs, Limited(options));
   }
   const auto place = [&](int index) {
     return static_cast<size_t>(std::lower_bound(key.begin(), key.end(), index) - key.begin());
   };
   std::vector<Tensor> results(key.size());
   for (size_t i = 0; i < fetched.size(); ++i) results[place(fetched[i])] = std::move(outputs[i]);
-  RETURN_IF_ERROR(executable->Run(inputs, results, options));
+  RETURN_IF_ERROR(executable->Run(inputs, results, Limited(options)));
   for (size_t i = 0; i < fetched.size(); ++i) outputs[i] = results[place(fetched[i])];
   return OkStatus();
 }

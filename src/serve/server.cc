@@ -58,8 +58,9 @@ LifecycleOptions LifecycleFrom(const ServerOptions& options) {
   return lifecycle;
 }
 
-model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
+StatusOr<model::LoadOptions> LoadOptionsFrom(const ServerOptions& options) {
   model::LoadOptions load;
+  RETURN_IF_ERROR(options.load.Apply(&load));
   load.tags.clear();
   // Off, because a model comes from anywhere, and clients name the files.
   load.allow_file_ops = options.allow_file_ops;
@@ -71,7 +72,7 @@ model::LoadOptions LoadOptionsFrom(const ServerOptions& options) {
 }  // namespace
 
 std::vector<Flag> ServeFlags(ServerOptions* o) {
-  return {
+  std::vector<Flag> table = {
       {"port", &o->port, "TCP port of gRPC; 0 is none"},
       {"rest_api_port", &o->rest_api_port, "TCP port of the REST API; 0 is none"},
       {"model_name", &o->model_name, "Name under which clients ask for the model"},
@@ -106,6 +107,9 @@ std::vector<Flag> ServeFlags(ServerOptions* o) {
       {"drain_timeout_seconds", &o->drain_timeout_seconds,
        "How long running requests may take after the signal to stop"},
   };
+  std::vector<Flag> of_load = o->load.Table();
+  std::move(of_load.begin(), of_load.end(), std::back_inserter(table));
+  return table;
 }
 
 struct Server::State {
@@ -164,8 +168,9 @@ Status Server::State::Prepare() {
   manager_options.env = env;
   manager_options.lifecycle = LifecycleFrom(options);
   manager_options.metrics = &families;
-  manager_options.load = [env, load = LoadOptionsFrom(options)](const ModelConfig&, int64_t version,
-                                                                const std::string& directory) {
+  ASSIGN_OR_RETURN(const model::LoadOptions load, LoadOptionsFrom(options));
+  manager_options.load = [env, load](const ModelConfig&, int64_t version,
+                                     const std::string& directory) {
     return LoadServable(env, version, directory, load);
   };
   manager_options.wake = [this] { watcher.Wake(); };

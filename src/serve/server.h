@@ -18,6 +18,7 @@
 
 #include "base/env.h"
 #include "base/flags.h"
+#include "model/load_flags.h"
 #include "serve/model_config.h"
 #include "slipway/status.h"
 
@@ -39,7 +40,8 @@ struct ServerOptions {
   // the start; negative: never.
   double file_system_poll_wait_seconds = 1;
   std::string saved_model_tags = "serve";  // comma-separated
-  int64_t max_num_load_retries = -1;       // -1: for ever
+  model::LoadFlags load;
+  int64_t max_num_load_retries = -1;  // -1: for ever
   int64_t load_retry_interval_micros = 60'000'000;
 
   int32_t rest_api_timeout_in_ms = 30'000;

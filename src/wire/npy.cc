@@ -35,25 +35,8 @@ constexpr NpyType kTypes[] = {
     {'f', 2, DType::kHalf},      {'f', 4, DType::kFloat},      {'f', 8, DType::kDouble},
     {'c', 8, DType::kComplex64}, {'c', 16, DType::kComplex128}};
 
-DType StorageOf(DType dtype) {
-  switch (dtype) {
-    case DType::kQInt8:
-      return DType::kInt8;
-    case DType::kQUInt8:
-      return DType::kUInt8;
-    case DType::kQInt16:
-      return DType::kInt16;
-    case DType::kQUInt16:
-      return DType::kUInt16;
-    case DType::kQInt32:
-      return DType::kInt32;
-    default:
-      return dtype;
-  }
-}
-
 const NpyType* TypeOf(DType dtype) {
-  const auto* it = std::ranges::find(kTypes, StorageOf(dtype), &NpyType::dtype);
+  const auto* it = std::ranges::find(kTypes, NpyStorage(dtype), &NpyType::dtype);
   return it == std::end(kTypes) ? nullptr : it;
 }
 
@@ -317,6 +300,23 @@ StatusOr<Tensor> ReadNpy(Env* env, const std::string& path, const NpyOptions& op
   StatusOr<Tensor> tensor = ReadOpenNpy(*file, options);
   if (!tensor.ok()) return tensor.status().WithContext(path);
   return tensor;
+}
+
+DType NpyStorage(DType dtype) {
+  switch (dtype) {
+    case DType::kQInt8:
+      return DType::kInt8;
+    case DType::kQUInt8:
+      return DType::kUInt8;
+    case DType::kQInt16:
+      return DType::kInt16;
+    case DType::kQUInt16:
+      return DType::kUInt16;
+    case DType::kQInt32:
+      return DType::kInt32;
+    default:
+      return dtype;
+  }
 }
 
 bool NpyHolds(DType dtype) { return TypeOf(dtype) != nullptr; }

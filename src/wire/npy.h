@@ -25,11 +25,14 @@ struct NpyOptions {
 StatusOr<Tensor> DecodeNpy(std::string_view bytes, const NpyOptions& options = {});
 StatusOr<Tensor> ReadNpy(Env* env, const std::string& path, const NpyOptions& options = {});
 
+// The dtype under which values of `dtype` are written: a quantised type's integers, else itself.
+DType NpyStorage(DType dtype);
 // .npy has a type for this dtype (quantised types are written as their integers). Not for
 // bfloat16, strings (which may lose zeros at their end), resources and variants.
 bool NpyHolds(DType dtype);
 // Version 1, C order, as numpy.save writes it. Strings are written as bytes
-// ("S"). UNIMPLEMENTED for other types that NpyHolds denies, and for a string that ends with a zero.
+// ("S"). UNIMPLEMENTED for other types that NpyHolds denies, and for a string that ends with a
+// zero.
 StatusOr<std::string> EncodeNpy(const Tensor& tensor);
 Status WriteNpy(Env* env, const std::string& path, const Tensor& tensor);
 

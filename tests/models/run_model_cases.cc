@@ -21,6 +21,7 @@
 
 #include "base/strings.h"
 #include "model/saved_model.h"
+#include "wire/npy.h"
 #include "wire/tensor_json.h"
 
 namespace slipway {
@@ -30,23 +31,6 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kSkipped = 77;
-
-DType Plain(DType dtype) {
-  switch (dtype) {
-    case DType::kQInt8:
-      return DType::kInt8;
-    case DType::kQUInt8:
-      return DType::kUInt8;
-    case DType::kQInt16:
-      return DType::kInt16;
-    case DType::kQUInt16:
-      return DType::kUInt16;
-    case DType::kQInt32:
-      return DType::kInt32;
-    default:
-      return dtype;
-  }
-}
 
 struct Tolerance {
   double rtol = 0, atol = 0, int_atol = 0;
@@ -94,12 +78,13 @@ std::string Differences(const Tensor& got, const Tensor& want, const Tolerance& 
 template <typename... Ts>
 std::string CompareAs(const Tensor& got, const Tensor& want, const Tolerance& t) {
   std::string text = StrCat("values of ", DTypeName(want.dtype()), " cannot be compared");
-  ((Plain(want.dtype()) == DTypeOf<Ts>() ? (text = Differences<Ts>(got, want, t), 0) : 0), ...);
+  ((NpyStorage(want.dtype()) == DTypeOf<Ts>() ? (text = Differences<Ts>(got, want, t), 0) : 0),
+   ...);
   return text;
 }
 
 std::string Compare(const Tensor& got, const Tensor& want, const Tolerance& t) {
-  if (Plain(got.dtype()) != Plain(want.dtype()) || !(got.shape() == want.shape())) {
+  if (NpyStorage(got.dtype()) != NpyStorage(want.dtype()) || !(got.shape() == want.shape())) {
     return StrCat("got ", DTypeName(got.dtype()), got.shape().ToString(), ", wanted ",
                   DTypeName(want.dtype()), want.shape().ToString());
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 #include "base/strings.h"
@@ -12,9 +14,11 @@ namespace {
 // Deep enough for any model (exports nest three to ten deep), shallow enough to end soon.
 constexpr size_t kMaxDepth = 64;
 // What hostile nesting (each function calls the next twice) may grow to.
-constexpr int kMaxNodes = 5'000'000;
+constexpr int kMaxNodes = 2'000'000;
 
-using Chain = std::vector<std::string>;  // the functions whose bodies a node came through
+using Names = std::vector<std::string>;
+// The functions whose bodies a node came through; null: none. Nodes of one body share it.
+using Chain = std::shared_ptr<const Names>;
 
 // The called function's name, or empty if the node is no call.
 std::string_view Callee(const Node& node, const FunctionLibrary& library) {
@@ -44,29 +48,57 @@ class Inliner {
         if (reachable.contains(node) && !Callee(*node, library_).empty()) calls.push_back(node);
       }
       if (calls.empty()) return inlined;
+      ASSIGN_OR_RETURN(std::vector<Body> bodies, InlineAll(calls));
+      NoteNewNodes(&bodies);
       Replacements replacements(function_);
-      for (Node* call : calls) RETURN_IF_ERROR(InlineOne(call, replacements));
+      for (Body& body : bodies) {
+        // The effects of the body happen although nobody may ask for its results.
+        if (body.effects) {
+          function_.control_returns.emplace_back(StrCat(body.call->name(), "/done"), body.last);
+        }
+        replacements.Replace(body.call, std::move(body.results), {body.last});
+      }
       replacements.Apply();
       inlined += static_cast<int>(calls.size());
     }
   }
 
  private:
-  Status InlineOne(Node* call, Replacements& replacements) {
+  // A body that stands in the graph beside its call. Its nodes have the numbers up to end that are
+  // not those of the body before.
+  struct Body {
+    Node* call = nullptr;
+    Node* last = nullptr;
+    std::vector<Output> results;
+    Chain chain;
+    int end = 0;
+    bool effects = false;
+  };
+
+  StatusOr<std::vector<Body>> InlineAll(const std::vector<Node*>& calls) {
+    first_new_ = function_.graph.nodes().back()->id() + 1;
+    std::vector<Body> bodies;
+    for (Node* call : calls) {
+      ASSIGN_OR_RETURN(Body body, InlineOne(call));
+      bodies.push_back(std::move(body));
+    }
+    return bodies;
+  }
+
+  // One walk for all bodies of a round: a walk for each would be quadratic.
+  void NoteNewNodes(std::vector<Body>* bodies) {
+    auto body = bodies->begin();
+    for (Node* node : function_.graph.nodes()) {
+      if (node->id() < first_new_) continue;
+      while (node->id() >= body->end) ++body;
+      body->effects = body->effects || HasEffect(*node);
+      if (!Callee(*node, library_).empty()) chains_[node] = body->chain;
+    }
+  }
+
+  StatusOr<Body> InlineOne(Node* call) {
     const std::string callee(Callee(*call, library_));
-    Chain chain = chains_[call];
-    for (const std::string& outer : chain) {
-      if (outer == callee) {
-        return InvalidArgumentError(StrCat("Function '", callee, "' calls itself (",
-                                           StrJoin(chain, " -> "), " -> ", callee,
-                                           "); a recursion without a branch never ends"));
-      }
-    }
-    chain.push_back(callee);
-    if (chain.size() > kMaxDepth) {
-      return InvalidArgumentError(
-          StrCat("Calls are nested more than ", kMaxDepth, " deep at node '", call->name(), "'"));
-    }
+    ASSIGN_OR_RETURN(Chain chain, Extended(*call, callee));
     ASSIGN_OR_RETURN(const Function* body, library_.Find(callee));
     if (call->inputs().size() != body->args.size() ||
         call->num_outputs() > static_cast<int>(body->returns.size())) {
@@ -75,35 +107,41 @@ class Inliner {
                                          " outputs; it has ", body->args.size(), " and ",
                                          body->returns.size()));
     }
-    return CopyBody(call, *body, std::move(chain), replacements);
+    Graph& graph = function_.graph;
+    if (graph.num_nodes() + body->graph.num_nodes() > kMaxNodes) {
+      return ResourceExhaustedError(
+          StrCat("Inlining '", body->name, "' would make more than ", kMaxNodes, " nodes"));
+    }
+    Body made;
+    made.call = call;
+    made.chain = std::move(chain);
+    ASSIGN_OR_RETURN(made.results, InlineCall(&graph, *body, call->inputs(), call->name(),
+                                              call->control_inputs(), &made.last));
+    made.end = made.last->id() + 1;  // it is made after all others
+    return made;
   }
 
-  Status CopyBody(Node* call, const Function& body, Chain chain, Replacements& replacements) {
-    Graph& graph = function_.graph;
-    if (graph.num_nodes() + body.graph.num_nodes() > kMaxNodes) {
-      return ResourceExhaustedError(
-          StrCat("Inlining '", body.name, "' would make more than ", kMaxNodes, " nodes"));
+  // The chain of what `callee` brings in place of `call`.
+  StatusOr<Chain> Extended(const Node& call, const std::string& callee) const {
+    const auto found = chains_.find(&call);
+    Names names = found == chains_.end() || found->second == nullptr ? Names() : *found->second;
+    if (std::find(names.begin(), names.end(), callee) != names.end()) {
+      return InvalidArgumentError(StrCat("Function '", callee, "' calls itself (",
+                                         StrJoin(names, " -> "), " -> ", callee,
+                                         "); a recursion without a branch never ends"));
     }
-    const int first_new = graph.num_nodes() == 0 ? 0 : graph.nodes().back()->id() + 1;
-    Node* last = nullptr;
-    ASSIGN_OR_RETURN(
-        std::vector<Output> results,
-        InlineCall(&graph, body, call->inputs(), call->name(), call->control_inputs(), &last));
-    bool effects = false;
-    for (Node* node : graph.nodes()) {
-      if (node->id() < first_new) continue;
-      effects = effects || HasEffect(*node);
-      if (!Callee(*node, library_).empty()) chains_[node] = chain;
+    names.push_back(callee);
+    if (names.size() > kMaxDepth) {
+      return InvalidArgumentError(
+          StrCat("Calls are nested more than ", kMaxDepth, " deep at node '", call.name(), "'"));
     }
-    // The effects of the body happen although nobody may ask for its results.
-    if (effects) function_.control_returns.emplace_back(StrCat(call->name(), "/done"), last);
-    replacements.Replace(call, std::move(results), {last});
-    return OkStatus();
+    return std::make_shared<const Names>(std::move(names));
   }
 
   Function& function_;
   const FunctionLibrary& library_;
   std::unordered_map<const Node*, Chain> chains_;
+  int first_new_ = 0;  // the number from which nodes came in this round
 };
 
 }  // namespace
