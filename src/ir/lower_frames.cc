@@ -170,7 +170,7 @@ class FrameLowering {
   }
 
   // Effects that do not wait for the condition happen with it: once more than those of the body.
-  void SplitEffects(LoopParts* parts) const {
+  void SplitEffects(LoopParts* parts) {
     std::set<const Node*> behind;
     std::vector<const Node*> stack;
     for (const Node* node : parts->nodes) {
@@ -188,6 +188,15 @@ class FrameLowering {
     parts->effects.clear();
     for (Node* node : all) {
       (behind.contains(node) ? parts->effects : parts->always).push_back(node);
+    }
+    // The condition is done before the body begins: nothing there need wait for a part of it.
+    for (Node* node : parts->always) {
+      const std::vector<Node*> users = node->users();
+      for (Node* user : users) {
+        if (!behind.contains(user)) continue;
+        std::vector<Node*> before = user->control_inputs();
+        if (std::erase(before, node) > 0) graph_.SetControlInputs(user, std::move(before));
+      }
     }
   }
 
