@@ -154,6 +154,45 @@ TEST(Loop, EndsAtTheLimit) {
   EXPECT_THAT(status.message(), HasSubstr("goes on after 20 iterations"));
 }
 
+// A table under one shared name that gives `value` for 1 and -1 for all else.
+std::string TableModel(int value) {
+  const std::string types = Type("key_dtype", "DT_INT32") + Type("value_dtype", "DT_INT32");
+  const auto one = [](int element) {
+    return StrCat(Type("dtype", "DT_INT32"),
+                  " attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { ",
+                  "size: 1 } } int_val: ", element, " } } }");
+  };
+  std::string text = Model(
+      "node" +
+      Fields("table", "HashTableV2", {}, types + " attr { key: 'shared_name' value { s: 't' } }") +
+      "node" + Fields("keys", "Const", {}, one(1)) + "node" +
+      Fields("values", "Const", {}, one(value)) + "node" +
+      Fields("init", "LookupTableImportV2", {"table", "keys", "values"},
+             Type("Tin", "DT_INT32") + Type("Tout", "DT_INT32")) +
+      "node" + Fields("none", "Const", {}, IntConst(-1)) + "node" +
+      Fields("y", "LookupTableFindV2", {"table", "x", "none"},
+             Type("Tin", "DT_INT32") + Type("Tout", "DT_INT32")));
+  text.resize(text.size() - 2);  // the MetaGraph is still open
+  return text +
+         "signature_def { key: '__saved_model_init_op' value { outputs { key: "
+         "'__saved_model_init_op' value { name: 'init' tensor_shape { unknown_rank: true } } } } "
+         "}\n}\n";
+}
+
+TEST(Tables, TwoVersionsLoadedTogetherAnswerEachFromItsOwn) {
+  auto first = LoadText(TableModel(10));
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  auto second = LoadText(TableModel(20));
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(*RunInt(**first, 1), 10);
+    EXPECT_EQ(*RunInt(**second, 1), 20);
+    EXPECT_EQ(*RunInt(**first, 7), -1);
+  }
+  first->reset();
+  EXPECT_EQ(*RunInt(**second, 1), 20) << "after the other one went";
+}
+
 TEST(HostileModel, CyclesAreRefused) {
   const Status status = LoadText(Model("node" + Fields("a", "Neg", {"b"}, kIntT) + "node" +
                                        Fields("b", "Neg", {"a"}, kIntT) + "node" +
