@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls of ops, made from calls that are known: the cases of tests/golden/ops with other
 dtypes, values, shapes, attributes, or an input of another case of the op."""
+import base64
 import json
 import random
 
@@ -44,7 +45,6 @@ def array_of(tensor):
         raise Unusable(tensor["dtype"])
     values = tensor["values"]
     if dtype == tf.string:
-        import base64
         flat = [base64.b64decode(v["b64"]) if isinstance(v, dict) else v.encode() for v in values]
         array = np.empty(len(flat), object)
         array[:] = flat
@@ -289,8 +289,10 @@ MUTATIONS = [mutate_dtype, mutate_values, mutate_values, mutate_shape, mutate_sh
 def random_call(calls, seed, index):
     """Call `index` of a run: the ops take turns. calls: {op: [Call]}."""
     ops = sorted(calls)
-    rng = random.Random(f"{seed}:{index}")
-    others = calls[ops[index % len(ops)]]
+    op = ops[index % len(ops)]
+    # The calls of an op do not depend on which other ops there are.
+    rng = random.Random(f"{seed}:{op}:{index // len(ops)}")
+    others = calls[op]
     call = rng.choice(others).copy()
     for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
         rng.choice(MUTATIONS)(call, rng, others)
