@@ -58,6 +58,7 @@ std::span<const KernelDef> RaggedKernels();
 std::span<const KernelDef> RandomDistributionKernels();
 std::span<const KernelDef> RandomKernels();
 std::span<const KernelDef> ReduceKernels();
+std::span<const KernelDef> ResizeGradKernels();
 std::span<const KernelDef> ResizeKernels();
 std::span<const KernelDef> SaveRestoreKernels();
 std::span<const KernelDef> ScanKernels();

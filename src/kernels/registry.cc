@@ -66,6 +66,7 @@ const Registry& AllByOp() {
                                               RandomDistributionKernels(),
                                               RandomKernels(),
                                               ReduceKernels(),
+                                              ResizeGradKernels(),
                                               ResizeKernels(),
                                               SaveRestoreKernels(),
                                               ScanKernels(),

@@ -23,9 +23,8 @@ CubicTable MakeCubicTable(double a) {
   CubicTable table(kCubicPlaces + 1);
   for (int64_t i = 0; i <= kCubicPlaces; ++i) {
     const double x = static_cast<double>(i) / kCubicPlaces, y = x + 1;
-    table[static_cast<size_t>(i)] = {
-        static_cast<float>(((a + 2) * x - (a + 3)) * x * x + 1),
-        static_cast<float>(((a * y - 5 * a) * y + 8 * a) * y - 4 * a)};
+    table[static_cast<size_t>(i)] = {static_cast<float>(((a + 2) * x - (a + 3)) * x * x + 1),
+                                     static_cast<float>(((a * y - 5 * a) * y + 8 * a) * y - 4 * a)};
   }
   return table;
 }
@@ -99,6 +98,18 @@ ResizeScale MakeResizeScale(int64_t input, int64_t output, bool align_corners, b
           half_pixel};
 }
 
+std::vector<int64_t> NearestPlaces(int64_t input, int64_t output, bool align_corners,
+                                   bool half_pixel) {
+  const float scale = MakeResizeScale(input, output, align_corners, false).scale;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < output; ++i) {
+    const float at = (static_cast<float>(i) + (half_pixel ? 0.5f : 0.0f)) * scale;
+    const auto place = static_cast<int64_t>(align_corners ? std::round(at) : std::floor(at));
+    places.push_back(std::clamp<int64_t>(place, 0, input - 1));
+  }
+  return places;
+}
+
 TapTable BilinearTaps(int64_t input, int64_t output, const ResizeScale& scale) {
   TapTable table;
   for (int64_t i = 0; i < output; ++i) {
@@ -133,7 +144,8 @@ TapTable BicubicTaps(int64_t input, int64_t output, const ResizeScale& scale) {
       if (scale.half_pixel && (index < 0 || index >= input)) weights[static_cast<size_t>(k)] = 0;
       sum += weights[static_cast<size_t>(k)];
     }
-    const bool normal = scale.half_pixel && std::abs(sum) >= 1000 * std::numeric_limits<float>::min();
+    const bool normal =
+        scale.half_pixel && std::abs(sum) >= 1000 * std::numeric_limits<float>::min();
     for (int64_t k = 0; k < 4; ++k) {
       const float weight = weights[static_cast<size_t>(k)];
       table.Add(std::clamp<int64_t>(whole - 1 + k, 0, input - 1), normal ? weight / sum : weight);
@@ -150,8 +162,8 @@ TapTable AreaTaps(int64_t input, int64_t output, float scale) {
     const auto last = static_cast<int64_t>(std::ceil(end));
     for (auto i = static_cast<int64_t>(std::floor(begin)); i < last; ++i) {
       const auto x = static_cast<float>(i);
-      const float covered = x < begin ? (x + 1 > end ? scale : x + 1 - begin)
-                                      : (x + 1 > end ? end - x : 1.0f);
+      const float covered =
+          x < begin ? (x + 1 > end ? scale : x + 1 - begin) : (x + 1 > end ? end - x : 1.0f);
       table.Add(std::clamp<int64_t>(i, 0, input - 1), covered / scale);
     }
     table.EndOutput();
@@ -162,8 +174,8 @@ TapTable AreaTaps(int64_t input, int64_t output, float scale) {
 Status Resample(KernelContext& ctx, const Tensor& images, const TapTable& rows,
                 const TapTable& columns, Tensor* out) {
   if (out->num_elements() == 0) return OkStatus();
-  using Types = TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                         uint16_t>;
+  using Types =
+      TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t>;
   return SwitchType<Status>(Types{}, images.dtype(), [&]<typename T>() {
     return ResampleImages<T>(ctx, images, rows, columns, out);
   });

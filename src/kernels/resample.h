@@ -34,6 +34,9 @@ struct ResizeScale {
 };
 ResizeScale MakeResizeScale(int64_t input, int64_t output, bool align_corners, bool half_pixel);
 
+// The input pixel that each output of ResizeNearestNeighbor takes.
+std::vector<int64_t> NearestPlaces(int64_t input, int64_t output, bool align_corners,
+                                   bool half_pixel);
 TapTable BilinearTaps(int64_t input, int64_t output, const ResizeScale& scale);
 // With half-pixel centres the weights are those of Keys (a = -0.5) and what lies outside has none;
 // else a = -0.75 and the border is repeated. Both from a table of 1024 places.

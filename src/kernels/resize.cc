@@ -95,22 +95,10 @@ StatusOr<KernelFn> BindResize(const BindContext& bind) {
   });
 }
 
-// The input pixel of each output along a dimension.
-std::vector<int64_t> NearestPlaces(const ResizeSpec& spec, int64_t input, int64_t output) {
-  const float scale = MakeResizeScale(input, output, spec.align_corners, false).scale;
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < output; ++i) {
-    const float at = (static_cast<float>(i) + (spec.half_pixel ? 0.5f : 0.0f)) * scale;
-    const auto place = static_cast<int64_t>(spec.align_corners ? std::round(at) : std::floor(at));
-    places.push_back(std::clamp<int64_t>(place, 0, input - 1));
-  }
-  return places;
-}
-
 void ResizeNearest(ThreadPool& pool, const ResizeSpec& spec, const Tensor& images, Tensor* out) {
   const int64_t height = out->dim(1), width = out->dim(2);
-  const auto rows = NearestPlaces(spec, images.dim(1), height);
-  const auto columns = NearestPlaces(spec, images.dim(2), width);
+  const auto rows = NearestPlaces(images.dim(1), height, spec.align_corners, spec.half_pixel);
+  const auto columns = NearestPlaces(images.dim(2), width, spec.align_corners, spec.half_pixel);
   const auto pixel = static_cast<size_t>(images.dim(3)) * DTypeSize(images.dtype());
   const size_t line = static_cast<size_t>(images.dim(2)) * pixel;
   const int64_t grain = std::max<int64_t>(1, 4096 / width);

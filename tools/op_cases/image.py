@@ -38,6 +38,42 @@ def resizes(c):
               expect=[], code="RESOURCE_EXHAUSTED")
 
 
+def resize_gradients(c):
+    for attrs in CENTRES:
+        for shape in [(2, 4, 5, 3), (1, 1, 1, 2), (1, 7, 2, 1)]:
+            for height, width in [(8, 10), (2, 3), (1, 1), (5, 4)]:
+                grads = floats(shape[0], height, width, shape[3])
+                for op in ["ResizeBilinearGrad", "ResizeBicubicGrad"]:
+                    c.add(op, [grads, floats(*shape)], attrs, atol=2e-5)
+                c.add("ResizeNearestNeighborGrad", [grads, i32(*shape[1:3])], attrs, atol=1e-5)
+        for dtype in FLOATS:
+            c.add("ResizeBilinearGrad", [floats(1, 5, 3, 2), floats(1, 3, 4, 2, dtype=dtype)],
+                  attrs, note=tf.as_dtype(dtype).name, rtol=2e-2, atol=2e-2)
+        c.add("ResizeBicubicGrad", [floats(1, 5, 3, 2), floats(1, 3, 4, 2, dtype=np.float64)],
+              attrs, note="float64", atol=2e-5)
+        for dtype in FLOATS + [np.int8, np.int32, np.uint8]:
+            c.add("ResizeNearestNeighborGrad", [any_numbers(dtype, 1, 5, 6, 2), i32(3, 2)], attrs,
+                  note=tf.as_dtype(dtype).name)
+    x = floats(1, 4, 4, 1)
+    for op in ["ResizeBilinearGrad", "ResizeBicubicGrad"]:
+        c.add(op, [x[:0], x[:0]], note="empty")
+        c.add(op, [x[0], x], note="rank", error="input_grad must be 4-dimensional[4,4,1]")
+        c.add(op, [x, x[0]], note="rank", error="original_image must be 4-dimensional[4,4,1]")
+        c.add(op, [x, x[:, :0]], note="no_pixels", error="original dimensions must be positive")
+        c.add(op, [x[:, :0], x], note="no_pixels", error="resized dimensions must be positive")
+        # TensorFlow reads and writes beyond its memory.
+        c.add(op, [x, floats(2, 2, 2, 1)], note="batch", expect=[], error="does not fit")
+        c.add(op, [x, floats(1, 2, 2, 2)], note="channels", expect=[], error="does not fit")
+        c.add(op, [x, x], CENTRES[1] | CENTRES[2], note="both",
+              error="If half_pixel_centers is True, align_corners must be False.")
+    op = "ResizeNearestNeighborGrad"
+    c.add(op, [x[:, :0], i32(2, 2)], note="no_pixels")
+    c.add(op, [x[:0], i32(2, 2)], note="empty")
+    c.add(op, [x[0], i32(2, 2)], note="rank", error="input must be 4-dimensional[4,4,1]")
+    c.add(op, [x, i32(2, 2, 2)], note="three", error="shape_t must have two elements[3]")
+    c.add(op, [x, i32(0, 2)], note="size", error="shape_t's elements must be positive")
+
+
 def scales(c):
     kernels = ["lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic",
                "mitchellcubic"]
@@ -258,6 +294,7 @@ def combined(c):
 @family
 def image(c):
     resizes(c)
+    resize_gradients(c)
     scales(c)
     crops(c)
     transforms(c)

@@ -31,6 +31,13 @@ Status ResizedShape(ShapeContext& c) {
   return OkStatus();
 }
 
+// The gradients lead back to images of the second input's shape.
+Status ResizeGradShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape images, c.InputOfRank(1, 4));
+  c.set_output(0, std::move(images));
+  return OkStatus();
+}
+
 Status CropShape(ShapeContext& c) {
   ASSIGN_OR_RETURN(PartialShape images, c.InputOfRank(0, 4));
   ASSIGN_OR_RETURN(PartialShape boxes, c.InputOfRank(1, 2));
@@ -112,6 +119,15 @@ constexpr OpSchemaText kOps[] = {
     {"ResizeNearestNeighbor", "images: T, size: int32", "resized_images: T",
      "T: {bfloat16, float16, float32, float64, int16, int32, int64, int8, uint16, uint8},"
      " align_corners: bool = false, half_pixel_centers: bool = false", kPure, ResizedShape<1>},
+    {"ResizeBilinearGrad", "grads: float32, original_image: T", "output: T",
+     "T: floating, align_corners: bool = false, half_pixel_centers: bool = false", kPure,
+     ResizeGradShape},
+    {"ResizeBicubicGrad", "grads: float32, original_image: T", "output: T",
+     "T: {float32, float64}, align_corners: bool = false, half_pixel_centers: bool = false", kPure,
+     ResizeGradShape},
+    {"ResizeNearestNeighborGrad", "grads: T, size: int32", "output: T",
+     "T: {bfloat16, float16, float32, float64, int32, int8, uint8}, align_corners: bool = false,"
+     " half_pixel_centers: bool = false", kPure, ResizedShape<1>},
     {"ScaleAndTranslate",
      "images: T, size: int32, scale: float32, translation: float32",
      "resized_images: float32",
