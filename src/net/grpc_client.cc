@@ -11,19 +11,10 @@
 #include "net/client_socket.h"
 #include "net/grpc.h"
 #include "net/http.h"
+#include "net/http2_fields.h"
 
 namespace slipway::net {
 namespace {
-
-std::string_view Text(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
-nghttp2_nv Field(std::string_view name, std::string_view value) {
-  auto* n = reinterpret_cast<uint8_t*>(const_cast<char*>(name.data()));
-  auto* v = reinterpret_cast<uint8_t*>(const_cast<char*>(value.data()));
-  return {n, v, name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
 
 // The gRPC code for an answer that carries none (the mapping is gRPC's own).
 Code CodeForHttpStatus(int status) {
@@ -208,10 +199,10 @@ Status GrpcChannel::State::Feed() {
 Status GrpcChannel::State::Submit(std::string_view method, std::string_view timeout) {
   const std::string authority = socket.Name();
   const nghttp2_nv fields[] = {
-      Field(":method", "POST"),       Field(":scheme", "http"),
-      Field(":path", method),         Field(":authority", authority),
-      Field("te", "trailers"),        Field("content-type", "application/grpc"),
-      Field("user-agent", "slipway"), Field("grpc-timeout", timeout)};
+      Copied(":method", "POST"),       Copied(":scheme", "http"),
+      Copied(":path", method),         Copied(":authority", authority),
+      Copied("te", "trailers"),        Copied("content-type", "application/grpc"),
+      Copied("user-agent", "slipway"), Copied("grpc-timeout", timeout)};
   nghttp2_data_provider provider{};
   provider.read_callback = ReadRequest;
   call.stream = nghttp2_submit_request(session, nullptr, fields, 8, &provider, nullptr);

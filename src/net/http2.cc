@@ -4,7 +4,6 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "net/connection.h"
+#include "net/http2_fields.h"
 #include "net/http2_stream.h"
 #include "net/http_parser.h"
 
@@ -23,27 +23,6 @@ constexpr size_t kMaxPending = 256 * 1024;  // of output, before more is taken f
 constexpr int32_t kStreamWindow = 4 << 20;
 constexpr int32_t kConnectionWindow = 16 << 20;
 constexpr int64_t kLingerNanos = 2'000'000'000;
-
-constexpr std::array<std::string_view, 17> kCodeTexts = {
-    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"};
-
-uint8_t* Octets(std::string_view text) {
-  return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
-}
-
-// Both texts must live until nghttp2 has sent them.
-nghttp2_nv Literal(std::string_view name, std::string_view value) {
-  return {Octets(name), Octets(value), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
-}
-
-nghttp2_nv Copied(std::string_view name, std::string_view value) {
-  return {Octets(name), Octets(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-std::string_view Text(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
 
 bool IsGrpc(std::string_view content_type) {
   constexpr std::string_view kType = "application/grpc";
