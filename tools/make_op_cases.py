@@ -4,7 +4,8 @@
 
   python tools/make_op_cases.py [FAMILY...]
 
-Needs TensorFlow. A family is a file of tools/op_cases; framework.py there says what a case is.
+Needs TensorFlow. A family is a file of tools/op_cases; framework.py there says what a case is. The
+cases of found.jsonl were found by tests/interop/op_fuzz_test.py and are appended to it by hand.
 """
 import importlib
 import pathlib

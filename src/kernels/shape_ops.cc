@@ -209,7 +209,8 @@ Status RunInvertPermutation(KernelContext& c) {
 
 Status RunFill(KernelContext& c) {
   ASSIGN_OR_RETURN(Shape shape, ReadShape(c.input(0), "dims"));
-  if (c.input(1).rank() != 0) {
+  // TensorFlow takes a vector of one element, too.
+  if (c.input(1).rank() > 1 || c.input(1).num_elements() != 1) {
     return InvalidArgumentError(
         StrCat("value must represent a scalar, got shape ", c.input(1).shape().ToString()));
   }

@@ -132,7 +132,8 @@ StatusOr<KernelFn> BindResourceGather(const BindContext& c) {
       return InvalidArgumentError(StrCat("Variable ", variable->name(), " is of ",
                                          DTypeName(params.dtype()), ", not ", DTypeName(dtype)));
     }
-    return Gather(ctx, params, ctx.input(1), batch_dims, batch_dims);
+    const int64_t axis = batch_dims < 0 ? batch_dims + ctx.input(1).rank() : batch_dims;
+    return Gather(ctx, params, ctx.input(1), axis, batch_dims);
   });
 }
 

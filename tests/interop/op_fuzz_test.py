@@ -123,7 +123,8 @@ def run_in_tensorflow(call, name):
         after = {i: tf.raw_ops.ReadVariableOp(resource=h, dtype=call.args[i].dtype)
                  for i, h in handles.items()}
     except tf.errors.OpError as e:
-        absent = "Could not find device for node" in e.message or "No OpKernel" in e.message
+        absent = any(text in e.message for text in (
+            "Could not find device for node", "No OpKernel", "is not available in GraphDef version"))
         code = framework.CODES.get(e.error_code)
         return None if absent or code is None else (None, None, code)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, NotImplementedError,
