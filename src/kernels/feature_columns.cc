@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "kernels/attrs.h"
 #include "kernels/checks.h"
 #include "kernels/map_strings.h"
 
@@ -83,6 +84,45 @@ Status OutputSplits(KernelContext& c, const std::vector<int64_t>& splits, int ou
         StrCat(splits.back(), " values do not fit int32 row splits; use int64"));
   }
   return OutputIndices(c, output, dtype, splits);
+}
+
+namespace {
+
+StatusOr<DenseSpec> MakeDense(DType dtype, const PartialShape& shape) {
+  DenseSpec spec{dtype, shape};
+  if (!shape.has_rank()) return InvalidArgumentError("A dense shape has no rank");
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (shape.dim(d) >= 0) {
+      ASSIGN_OR_RETURN(spec.stride, CheckedMul(spec.stride, shape.dim(d), "dense shape"));
+    } else if (d == 0) {
+      spec.variable = true;
+    } else {
+      return InvalidArgumentError(
+          StrCat("Dense shape ", shape.ToString(), " is unknown beyond its first dimension"));
+    }
+  }
+  if (spec.variable && spec.stride == 0) {
+    return InvalidArgumentError(StrCat("Dense shape ", shape.ToString(), " has no elements"));
+  }
+  return spec;
+}
+
+}  // namespace
+
+StatusOr<std::vector<DenseSpec>> DenseSpecs(const ir::Node& node, std::string_view types_attr,
+                                            std::string_view shapes_attr) {
+  const auto types = AttrOr<std::vector<DType>>(node, types_attr, {});
+  const auto shapes = AttrOr<std::vector<PartialShape>>(node, shapes_attr, {});
+  if (types.size() != shapes.size()) {
+    return InvalidArgumentError(StrCat("len(dense_keys) != len(dense_shapes): ", types.size(), " ",
+                                       types_attr, " vs ", shapes.size(), " ", shapes_attr));
+  }
+  std::vector<DenseSpec> specs;
+  for (size_t i = 0; i < types.size(); ++i) {
+    ASSIGN_OR_RETURN(DenseSpec dense, MakeDense(types[i], shapes[i]));
+    specs.push_back(std::move(dense));
+  }
+  return specs;
 }
 
 std::string_view FeatureTypeName(DType dtype) {

@@ -59,6 +59,17 @@ Status OutputSparse(KernelContext& c, const FeatureColumn& column, bool single, 
 // The row splits for a ragged tensor. INVALID_ARGUMENT: more values than int32 splits can count.
 Status OutputSplits(KernelContext& c, const std::vector<int64_t>& splits, int output, DType dtype);
 
+// A dense feature: so many values in each row.
+struct DenseSpec {
+  DType dtype = DType::kInvalid;
+  PartialShape shape;     // of one row; its first dimension may be unknown
+  bool variable = false;  // it is
+  int64_t stride = 1;     // elements of a row, or of one step of a variable one
+};
+// From two attributes of a node, a list of types and one of shapes.
+StatusOr<std::vector<DenseSpec>> DenseSpecs(const ir::Node& node, std::string_view types_attr,
+                                            std::string_view shapes_attr);
+
 // The name of a type as TensorFlow's parsing errors say it: "float", "int64", "string".
 std::string_view FeatureTypeName(DType dtype);
 

@@ -13,13 +13,6 @@
 namespace slipway::kernels {
 namespace {
 
-struct DenseSpec {
-  DType dtype = DType::kInvalid;
-  PartialShape shape;     // of one row; its first dimension may be unknown
-  bool variable = false;  // it is
-  int64_t stride = 1;     // elements of a row, or of one step of a variable one
-};
-
 // What a node's attributes say; keys and defaults are inputs.
 struct ParseSpec {
   std::vector<DenseSpec> dense;
@@ -32,44 +25,16 @@ struct ParseSpec {
   int first_splits() const { return first_ragged() + static_cast<int>(ragged.size()); }
 };
 
-StatusOr<DenseSpec> MakeDense(DType dtype, const PartialShape& shape) {
-  DenseSpec spec{dtype, shape};
-  if (!shape.has_rank()) return InvalidArgumentError("A dense shape has no rank");
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (shape.dim(d) >= 0) {
-      ASSIGN_OR_RETURN(spec.stride, CheckedMul(spec.stride, shape.dim(d), "dense shape"));
-    } else if (d == 0) {
-      spec.variable = true;
-    } else {
-      return InvalidArgumentError(
-          StrCat("Dense shape ", shape.ToString(), " is unknown beyond its first dimension"));
-    }
-  }
-  if (spec.variable && spec.stride == 0) {
-    return InvalidArgumentError(StrCat("Dense shape ", shape.ToString(), " has no elements"));
-  }
-  return spec;
-}
-
 StatusOr<ParseSpec> SpecOf(const ir::Node& node) {
   ParseSpec spec;
   using Types = std::vector<DType>;
-  const auto types = AttrOr<Types>(node, "Tdense", {});
-  const auto shapes = AttrOr<std::vector<PartialShape>>(node, "dense_shapes", {});
   spec.sparse = AttrOr<Types>(node, "sparse_types", {});
   spec.ragged = AttrOr<Types>(node, "ragged_value_types", {});
   spec.ragged_splits = AttrOr<Types>(node, "ragged_split_types", {});
-  if (types.size() != shapes.size()) {
-    return InvalidArgumentError(
-        StrCat("len(dense_keys) != len(dense_shapes): ", types.size(), " vs ", shapes.size()));
-  }
+  ASSIGN_OR_RETURN(spec.dense, DenseSpecs(node, "Tdense", "dense_shapes"));
   if (spec.ragged.size() != spec.ragged_splits.size()) {
     return InvalidArgumentError(StrCat("len(ragged_value_types) != len(ragged_split_types): ",
                                        spec.ragged.size(), " vs ", spec.ragged_splits.size()));
-  }
-  for (size_t i = 0; i < types.size(); ++i) {
-    ASSIGN_OR_RETURN(DenseSpec dense, MakeDense(types[i], shapes[i]));
-    spec.dense.push_back(std::move(dense));
   }
   return spec;
 }

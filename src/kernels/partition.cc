@@ -13,10 +13,6 @@
 namespace slipway::kernels {
 namespace {
 
-char* At(const Tensor& t, int64_t element) {
-  return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
-}
-
 bool StartsWith(const Shape& shape, const Shape& head) {
   if (shape.rank() < head.rank()) return false;
   for (int d = 0; d < head.rank(); ++d) {
@@ -55,8 +51,8 @@ StatusOr<KernelFn> BindDynamicPartition(const BindContext& bind) {
     std::vector<int64_t> filled(static_cast<size_t>(parts), 0);
     for (size_t i = 0; i < of.size(); ++i) {
       const auto p = static_cast<size_t>(of[i]);
-      CopyElements(data.dtype(), At(data, static_cast<int64_t>(i) * inner),
-                   At(*outputs[p], filled[p]++ * inner), inner);
+      CopyElements(data.dtype(), ElementAt(data, static_cast<int64_t>(i) * inner),
+                   ElementAt(*outputs[p], filled[p]++ * inner), inner);
     }
     return OkStatus();
   });
@@ -106,8 +102,8 @@ Status RunDynamicStitch(KernelContext& c) {
     const auto indices = c.input(p).flat<int32_t>();
     const Tensor& data = c.input(pieces + p);
     for (size_t i = 0; i < indices.size(); ++i) {
-      CopyElements(y->dtype(), At(data, static_cast<int64_t>(i) * inner),
-                   At(*y, indices[i] * inner), inner);
+      CopyElements(y->dtype(), ElementAt(data, static_cast<int64_t>(i) * inner),
+                   ElementAt(*y, indices[i] * inner), inner);
     }
   }
   return OkStatus();
@@ -155,8 +151,8 @@ StatusOr<KernelFn> BindReverseSequence(const BindContext& bind) {
       const int64_t place = at / strides[static_cast<size_t>(s)] % x.dim(s);
       const int64_t length = lengths[static_cast<size_t>(row)];
       const int64_t to = place < length ? length - 1 - place : place;
-      CopyElements(x.dtype(), At(x, at),
-                   At(*y, at + (to - place) * strides[static_cast<size_t>(s)]), inner);
+      CopyElements(x.dtype(), ElementAt(x, at),
+                   ElementAt(*y, at + (to - place) * strides[static_cast<size_t>(s)]), inner);
     }
     return OkStatus();
   });
@@ -201,8 +197,8 @@ Status RunRoll(KernelContext& c) {
       const auto at = static_cast<size_t>(d);
       to += (row / strides[at] % x.dim(d) + moves[at]) % x.dim(d) * strides[at];
     }
-    CopyElements(x.dtype(), At(x, row), At(*y, to + move), n - move);
-    CopyElements(x.dtype(), At(x, row + n - move), At(*y, to), move);
+    CopyElements(x.dtype(), ElementAt(x, row), ElementAt(*y, to + move), n - move);
+    CopyElements(x.dtype(), ElementAt(x, row + n - move), ElementAt(*y, to), move);
   }
   return OkStatus();
 }

@@ -52,11 +52,6 @@ Status CheckValues(const Tensor& values) {
   return InvalidArgumentError("The values of a ragged tensor must have at least one dimension");
 }
 
-char* At(const Tensor& tensor, int64_t element) {
-  return static_cast<char*>(tensor.raw_data()) +
-         static_cast<size_t>(element) * DTypeSize(tensor.dtype());
-}
-
 // ---- RaggedTensorToTensor
 
 // How each dimension divides what is below it: how many in each row.
@@ -205,10 +200,10 @@ Status FillDefaults(const Tensor& value, const Shape& inner, int64_t rows, Tenso
       stride *= own;
       rest /= inner.dim(d);
     }
-    CopyElements(out->dtype(), At(value, from), At(*out, i), 1);
+    CopyElements(out->dtype(), ElementAt(value, from), ElementAt(*out, i), 1);
   }
   for (int64_t row = 1; row < rows; ++row) {
-    CopyElements(out->dtype(), At(*out, 0), At(*out, row * width), width);
+    CopyElements(out->dtype(), ElementAt(*out, 0), ElementAt(*out, row * width), width);
   }
   return OkStatus();
 }
@@ -234,8 +229,8 @@ StatusOr<KernelFn> BindToTensor(const BindContext& c) {
     const std::vector<int64_t> places = ragged.Places();
     for (size_t i = 0; i < places.size(); ++i) {
       if (places[i] < 0) continue;
-      CopyElements(out->dtype(), At(values, static_cast<int64_t>(i) * width),
-                   At(*out, places[i] * width), width);
+      CopyElements(out->dtype(), ElementAt(values, static_cast<int64_t>(i) * width),
+                   ElementAt(*out, places[i] * width), width);
     }
     return OkStatus();
   });
@@ -438,7 +433,7 @@ StatusOr<KernelFn> BindGather(const BindContext& c) {
     const int64_t width = RowWidth(values);
     int64_t at = 0;
     for (const auto& [begin, end] : spans) {
-      CopyElements(out->dtype(), At(values, begin * width), At(*out, at * width),
+      CopyElements(out->dtype(), ElementAt(values, begin * width), ElementAt(*out, at * width),
                    (end - begin) * width);
       at += end - begin;
     }

@@ -3,9 +3,11 @@
 // Equal values and order: unique values, differences of lists, bounds in sorted rows, the n-th
 // element.
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <limits>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
@@ -16,32 +18,67 @@
 namespace slipway::kernels {
 namespace {
 
-using KeyTypes = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
-                          uint32_t, uint64_t, bool, Half, BFloat16, std::string>;
+using Keyed = TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                       uint32_t, uint64_t, bool, Half, BFloat16>;
 
-// A hash for each element, under which equal elements are equal; NaN equals nothing, not even
-// itself, as in TensorFlow.
+// Every number as 64 bits that are equal where the numbers are and in the order that they are in;
+// zeros of both signs are one. NaN comes last. One instance of each algorithm serves all types.
+constexpr uint64_t kNaNKey = ~uint64_t{0};
+constexpr uint64_t kSignBit = uint64_t{1} << 63;
+
 template <typename T>
-struct KeyHash {
-  size_t operator()(const T& v) const {
-    if constexpr (kIsHalf<T>) {
-      const float wide = Widen(v);
-      return std::hash<float>()(wide);
-    } else {
-      return std::hash<T>()(v);
-    }
+uint64_t KeyOf(T v) {
+  if constexpr (kIsHalf<T> || std::is_floating_point_v<T>) {
+    const double wide = static_cast<double>(Widen(v)) + 0.0;
+    if (wide != wide) return kNaNKey;
+    const auto bits = std::bit_cast<uint64_t>(wide);
+    return (bits & kSignBit) != 0 ? ~bits : bits | kSignBit;
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<uint64_t>(static_cast<int64_t>(v)) ^ kSignBit;
+  } else {
+    return static_cast<uint64_t>(v);
   }
-};
+}
 template <typename T>
-struct KeyEqual {
-  bool operator()(const T& a, const T& b) const {
-    if constexpr (kIsHalf<T>) {
-      return Widen(a) == Widen(b);
-    } else {
-      return a == b;
-    }
+T ValueOf(uint64_t key) {
+  if constexpr (kIsHalf<T> || std::is_floating_point_v<T>) {
+    if (key == kNaNKey) return T(std::numeric_limits<WideOf<T>>::quiet_NaN());
+    const uint64_t bits = (key & kSignBit) != 0 ? key & ~kSignBit : ~key;
+    return T(static_cast<WideOf<T>>(std::bit_cast<double>(bits)));
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<T>(static_cast<int64_t>(key ^ kSignBit));
+  } else {
+    return static_cast<T>(key);
   }
-};
+}
+
+void KeysOf(const Tensor& x, int64_t first, int64_t n, uint64_t* keys) {
+  SwitchType<int>(Keyed{}, x.dtype(), [&]<typename T>() {
+    std::transform(x.flat<T>().data() + first, x.flat<T>().data() + first + n, keys, KeyOf<T>);
+    return 0;
+  });
+}
+std::vector<uint64_t> KeysOf(const Tensor& x) {
+  std::vector<uint64_t> keys(static_cast<size_t>(x.num_elements()));
+  KeysOf(x, 0, x.num_elements(), keys.data());
+  return keys;
+}
+// NaN equals nothing, not even itself, as in TensorFlow.
+bool HasNaN(DType dtype) {
+  return dtype == DType::kFloat || dtype == DType::kDouble || IsHalfSize(dtype);
+}
+
+// fn(keys, equals_nothing) with the elements as strings or as numbers' keys.
+template <typename Fn>
+void WithKeys(const Tensor& x, Fn&& fn) {
+  if (x.dtype() == DType::kString) {
+    fn(x.flat<std::string>(), [](const std::string&) { return false; });
+  } else {
+    const std::vector<uint64_t> keys = KeysOf(x);
+    fn(std::span<const uint64_t>(keys),
+       [nan = HasNaN(x.dtype())](uint64_t key) { return nan && key == kNaNKey; });
+  }
+}
 
 // Slices of a tensor along one axis, compared as wholes: [outer, n, inner].
 struct Slices {
@@ -51,58 +88,57 @@ struct Slices {
 // first[k]: the slice at which value k appears first; of[i]: the value of slice i.
 struct Grouping {
   std::vector<int64_t> first, of, count;
+
+  // Slice i is value `found`, or a new one if that is negative.
+  void Add(int64_t i, int64_t found) {
+    if (found < 0) {
+      found = static_cast<int64_t>(first.size());
+      first.push_back(i);
+      count.push_back(0);
+    }
+    of.push_back(found);
+    ++count[static_cast<size_t>(found)];
+  }
 };
 
-template <typename T>
-void GroupElements(const T* x, int64_t n, Grouping* g) {
-  std::unordered_map<T, int64_t, KeyHash<T>, KeyEqual<T>> seen;
-  seen.reserve(static_cast<size_t>(std::min<int64_t>(n, 1 << 16)));
-  for (int64_t i = 0; i < n; ++i) {
-    auto [it, fresh] = seen.emplace(x[i], static_cast<int64_t>(g->first.size()));
-    if (fresh) {
-      g->first.push_back(i);
-      g->count.push_back(0);
+template <typename Key, typename EqualsNothing>
+void GroupElements(std::span<const Key> keys, const EqualsNothing& equals_nothing, Grouping* g) {
+  std::unordered_map<Key, int64_t> seen;
+  seen.reserve(std::min<size_t>(keys.size(), 1 << 16));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    int64_t found = -1;
+    if (!equals_nothing(keys[i])) {
+      const auto [it, fresh] = seen.emplace(keys[i], static_cast<int64_t>(g->first.size()));
+      if (!fresh) found = it->second;
     }
-    g->of.push_back(it->second);
-    ++g->count[static_cast<size_t>(it->second)];
+    g->Add(static_cast<int64_t>(i), found);
   }
 }
 
-template <typename T>
-void GroupSlices(const T* x, const Slices& s, Grouping* g) {
-  const auto each = [&](int64_t i, auto&& fn) {
-    for (int64_t o = 0; o < s.outer; ++o) {
-      for (int64_t j = 0; j < s.inner; ++j) {
-        if (!fn(x[(o * s.n + i) * s.inner + j], o * s.inner + j)) return false;
-      }
+template <typename Key, typename EqualsNothing>
+void GroupSlices(std::span<const Key> keys, const EqualsNothing& equals_nothing, const Slices& s,
+                 Grouping* g) {
+  const auto at = [&](int64_t i, int64_t k) -> const Key& {
+    return keys[static_cast<size_t>((k / s.inner * s.n + i) * s.inner + k % s.inner)];
+  };
+  const int64_t size = s.outer * s.inner;
+  const auto same = [&](int64_t a, int64_t b) {
+    for (int64_t k = 0; k < size; ++k) {
+      if (at(a, k) != at(b, k) || equals_nothing(at(a, k))) return false;
     }
     return true;
   };
   std::unordered_multimap<size_t, int64_t> seen;
   for (int64_t i = 0; i < s.n; ++i) {
     size_t hash = 0;
-    each(i, [&](const T& v, int64_t) {
-      hash = hash * 1099511628211u + KeyHash<T>()(v);
-      return true;
-    });
+    for (int64_t k = 0; k < size; ++k) hash = hash * 1099511628211u + std::hash<Key>()(at(i, k));
     int64_t found = -1;
     const auto [begin, end] = seen.equal_range(hash);
     for (auto it = begin; it != end && found < 0; ++it) {
-      const int64_t other = g->first[static_cast<size_t>(it->second)];
-      const bool same = each(i, [&](const T& v, int64_t at) {
-        const int64_t o = at / s.inner, j = at % s.inner;
-        return KeyEqual<T>()(v, x[(o * s.n + other) * s.inner + j]);
-      });
-      if (same) found = it->second;
+      if (same(i, g->first[static_cast<size_t>(it->second)])) found = it->second;
     }
-    if (found < 0) {
-      found = static_cast<int64_t>(g->first.size());
-      seen.emplace(hash, found);
-      g->first.push_back(i);
-      g->count.push_back(0);
-    }
-    g->of.push_back(found);
-    ++g->count[static_cast<size_t>(found)];
+    if (found < 0) seen.emplace(hash, static_cast<int64_t>(g->first.size()));
+    g->Add(i, found);
   }
 }
 
@@ -150,10 +186,6 @@ void PutIndices(const std::vector<int64_t>& values, Tensor* y) {
   }
 }
 
-char* At(const Tensor& t, int64_t element) {
-  return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
-}
-
 StatusOr<KernelFn> BindUnique(const BindContext& bind) {
   const bool counts = bind.node->num_outputs() == 3;
   return KernelFn([counts](KernelContext& c) -> Status {
@@ -162,21 +194,20 @@ StatusOr<KernelFn> BindUnique(const BindContext& bind) {
     int axis = 0;
     ASSIGN_OR_RETURN(const Slices s, SlicesAlong(c, &shape, &axis));
     Grouping g;
-    SwitchType<int>(KeyTypes{}, x.dtype(), [&]<typename T>() {
+    WithKeys(x, [&](auto keys, const auto& equals_nothing) {
       if (s.outer == 1 && s.inner == 1) {
-        GroupElements<T>(x.flat<T>().data(), s.n, &g);
+        GroupElements(keys, equals_nothing, &g);
       } else {
-        GroupSlices<T>(x.flat<T>().data(), s, &g);
+        GroupSlices(keys, equals_nothing, s, &g);
       }
-      return 0;
     });
     const auto unique = static_cast<int64_t>(g.first.size());
     shape.set_dim(axis, unique);
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, shape));
     for (int64_t o = 0; o < s.outer; ++o) {
       for (int64_t k = 0; k < unique; ++k) {
-        CopyElements(x.dtype(), At(x, (o * s.n + g.first[static_cast<size_t>(k)]) * s.inner),
-                     At(*y, (o * unique + k) * s.inner), s.inner);
+        CopyElements(x.dtype(), ElementAt(x, (o * s.n + g.first[static_cast<size_t>(k)]) * s.inner),
+                     ElementAt(*y, (o * unique + k) * s.inner), s.inner);
       }
     }
     ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, Shape({s.n})));
@@ -194,19 +225,24 @@ Status RunListDiff(KernelContext& c) {
   RETURN_IF_ERROR(CheckRank(x, 1, "x should be a 1D vector: x"));
   RETURN_IF_ERROR(CheckRank(y, 1, "y should be a 1D vector: y"));
   std::vector<int64_t> kept;
-  SwitchType<int>(KeyTypes{}, x.dtype(), [&]<typename T>() {
-    std::unordered_map<T, bool, KeyHash<T>, KeyEqual<T>> gone;
-    for (const T& v : y.flat<T>()) gone.emplace(v, true);
-    for (int64_t i = 0; i < x.num_elements(); ++i) {
-      if (!gone.contains(x.flat<T>()[static_cast<size_t>(i)])) kept.push_back(i);
-    }
-    return 0;
+  WithKeys(y, [&](auto gone_keys, const auto&) {
+    using Key = typename decltype(gone_keys)::value_type;
+    const std::unordered_set<Key> gone(gone_keys.begin(), gone_keys.end());
+    WithKeys(x, [&](auto keys, const auto& equals_nothing) {
+      if constexpr (std::is_same_v<typename decltype(keys)::value_type, Key>) {
+        for (size_t i = 0; i < keys.size(); ++i) {
+          if (equals_nothing(keys[i]) || !gone.contains(keys[i])) {
+            kept.push_back(static_cast<int64_t>(i));
+          }
+        }
+      }
+    });
   });
   const Shape shape({static_cast<int64_t>(kept.size())});
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, shape));
   for (size_t i = 0; i < kept.size(); ++i) {
-    CopyElements(x.dtype(), At(x, kept[i]), At(*out, static_cast<int64_t>(i)), 1);
+    CopyElements(x.dtype(), ElementAt(x, kept[i]), ElementAt(*out, static_cast<int64_t>(i)), 1);
   }
   PutIndices(kept, idx);
   return OkStatus();
@@ -227,17 +263,13 @@ StatusOr<KernelFn> BindBound(const BindContext& bind) {
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, values.shape()));
     const int64_t n = sorted.dim(1), m = values.dim(1);
     std::vector<int64_t> places(static_cast<size_t>(values.num_elements()));
-    SwitchType<int>(AllNumbers{}, sorted.dtype(), [&]<typename T>() {
-      const auto less = [](const T& a, const T& b) { return Widen(a) < Widen(b); };
-      for (int64_t i = 0; i < values.num_elements(); ++i) {
-        const T* row = sorted.flat<T>().data() + i / m * n;
-        const T value = values.flat<T>()[static_cast<size_t>(i)];
-        const T* place = upper ? std::upper_bound(row, row + n, value, less)
-                               : std::lower_bound(row, row + n, value, less);
-        places[static_cast<size_t>(i)] = place - row;
-      }
-      return 0;
-    });
+    const std::vector<uint64_t> rows = KeysOf(sorted), wanted = KeysOf(values);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const auto row = rows.begin() + static_cast<int64_t>(i) / m * n;
+      places[i] = (upper ? std::upper_bound(row, row + n, wanted[i])
+                         : std::lower_bound(row, row + n, wanted[i])) -
+                  row;
+    }
     PutIndices(places, y);
     return OkStatus();
   });
@@ -260,26 +292,24 @@ StatusOr<KernelFn> BindNthElement(const BindContext& bind) {
     if (reverse) n = cols - n - 1;
     const Shape shape(x.shape().dims().first(static_cast<size_t>(x.rank() - 1)));
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, shape));
-    return SwitchType<Status>(AllNumbers{}, x.dtype(), [&]<typename T>() -> Status {
-      auto* row = static_cast<T*>(c.Scratch(static_cast<size_t>(cols) * sizeof(T)));
-      if (row == nullptr) return ResourceExhaustedError("No memory to sort a row");
-      // NaN after all others keeps the order strict.
-      const auto before = [](const T& a, const T& b) {
-        const auto p = Widen(a), q = Widen(b);
-        return p < q || (q != q && p == p);
-      };
-      for (int64_t r = 0; r < y->num_elements(); ++r) {
-        std::copy_n(x.flat<T>().data() + r * cols, cols, row);
-        std::nth_element(row, row + n, row + cols, before);
-        y->flat<T>()[static_cast<size_t>(r)] = row[n];
-      }
-      return OkStatus();
-    });
+    auto* row = static_cast<uint64_t*>(c.Scratch(static_cast<size_t>(cols) * sizeof(uint64_t)));
+    if (row == nullptr) return ResourceExhaustedError("No memory to sort a row");
+    for (int64_t r = 0; r < y->num_elements(); ++r) {
+      KeysOf(x, r * cols, cols, row);
+      std::nth_element(row, row + n, row + cols);
+      SwitchType<int>(AllNumbers{}, x.dtype(), [&]<typename T>() {
+        y->flat<T>()[static_cast<size_t>(r)] = ValueOf<T>(row[n]);
+        return 0;
+      });
+    }
+    return OkStatus();
   });
 }
 
 std::vector<KernelDef> MakeTable() {
-  const std::vector<DType> keys = KeyTypes::DTypes(), numbers = AllNumbers::DTypes();
+  std::vector<DType> keys = Keyed::DTypes();
+  keys.push_back(DType::kString);
+  const std::vector<DType> numbers = AllNumbers::DTypes();
   return MakeKernels({
       {"ListDiff", [](const BindContext&) -> StatusOr<KernelFn> { return KernelFn(RunListDiff); },
        keys},

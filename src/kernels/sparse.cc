@@ -13,15 +13,12 @@
 #include "kernels/types.h"
 
 namespace slipway::kernels {
-namespace {
 
 std::string IndexText(const int64_t* index, int rank) {
   return StrCat("[", StrJoin(std::span(index, static_cast<size_t>(rank)), ","), "]");
 }
 
-char* At(const Tensor& t, int64_t element) {
-  return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
-}
+namespace {
 
 // A view of the three parts, which must fit together; the indices' values are not looked at.
 // `name` and `shape_name` are for errors.
@@ -70,6 +67,16 @@ int CompareIndices(const int64_t* a, const int64_t* b, int rank) {
   return 0;
 }
 
+Status CheckSorted(const SparseView& s) {
+  for (int64_t i = 1; i < s.count; ++i) {
+    const int order = CompareIndices(s.at(i - 1), s.at(i), s.rank);
+    if (order < 0) continue;
+    return InvalidArgumentError(StrCat("indices[", i, "] = ", IndexText(s.at(i), s.rank),
+                                       order == 0 ? " is repeated" : " is out of order"));
+  }
+  return OkStatus();
+}
+
 std::vector<int64_t> SortedOrder(const SparseView& s) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   std::iota(order.begin(), order.end(), 0);
@@ -101,7 +108,7 @@ Status RunReorder(KernelContext& c) {
   for (int64_t i = 0; i < s.count; ++i) {
     const int64_t from = order[static_cast<size_t>(i)];
     std::copy_n(s.at(from), s.rank, indices + i * s.rank);
-    CopyElements(values->dtype(), At(*s.values, from), At(*values, i), 1);
+    CopyElements(values->dtype(), ElementAt(*s.values, from), ElementAt(*values, i), 1);
   }
   return OkStatus();
 }
@@ -210,7 +217,7 @@ Status RunSlice(KernelContext& c) {
     for (int d = 0; d < s.rank; ++d) {
       indices[i * s.rank + d] = s.at(from)[d] - start[static_cast<size_t>(d)];
     }
-    CopyElements(values->dtype(), At(*s.values, from), At(*values, i), 1);
+    CopyElements(values->dtype(), ElementAt(*s.values, from), ElementAt(*values, i), 1);
   }
   return OkStatus();
 }
@@ -271,7 +278,7 @@ StatusOr<KernelFn> BindConcat(const BindContext& bind) {
         for (int d = 0; d < rank; ++d) {
           moved.push_back(piece.at(i)[d] + (d == axis ? offset : 0));
         }
-        values.push_back(At(*piece.values, i));
+        values.push_back(ElementAt(*piece.values, i));
       }
       offset += piece.shape[static_cast<size_t>(axis)];
     }
@@ -286,7 +293,7 @@ StatusOr<KernelFn> BindConcat(const BindContext& bind) {
     for (int64_t i = 0; i < total; ++i) {
       const auto from = static_cast<size_t>(order[static_cast<size_t>(i)]);
       std::copy_n(joined.at(static_cast<int64_t>(from)), rank, indices + i * rank);
-      CopyElements(out->dtype(), values[from], At(*out, i), 1);
+      CopyElements(out->dtype(), values[from], ElementAt(*out, i), 1);
     }
     return OkStatus();
   });
@@ -348,12 +355,12 @@ Status RunFillEmptyRows(KernelContext& c) {
     if (!empty->flat<bool>()[r]) continue;
     std::fill_n(indices + next[r] * rank, rank, 0);
     indices[next[r] * rank] = static_cast<int64_t>(r);
-    CopyElements(values->dtype(), c.input(3).raw_data(), At(*values, next[r]), 1);
+    CopyElements(values->dtype(), c.input(3).raw_data(), ElementAt(*values, next[r]), 1);
   }
   for (int64_t i = 0; i < n; ++i) {
     const int64_t to = next[static_cast<size_t>(index[i * rank])]++;
     std::copy_n(index + i * rank, rank, indices + to * rank);
-    CopyElements(values->dtype(), At(c.input(1), i), At(*values, to), 1);
+    CopyElements(values->dtype(), ElementAt(c.input(1), i), ElementAt(*values, to), 1);
     where->flat<int64_t>()[static_cast<size_t>(i)] = to;
   }
   return OkStatus();
@@ -411,7 +418,7 @@ StatusOr<KernelFn> BindToDense(const BindContext& bind) {
         return InvalidArgumentError(StrCat("indices[", i, "] = ", IndexText(index, rank),
                                            order == 0 ? " is repeated" : " is out of order"));
       }
-      CopyElements(y->dtype(), At(values, values.rank() == 0 ? 0 : i), At(*y, at), 1);
+      CopyElements(y->dtype(), ElementAt(values, values.rank() == 0 ? 0 : i), ElementAt(*y, at), 1);
     }
     return OkStatus();
   });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/kernel.h"
@@ -27,6 +28,10 @@ StatusOr<SparseView> SparseInput(const KernelContext& c, int first);
 
 // Compares the first `rank` numbers of two indices: <0, 0, >0.
 int CompareIndices(const int64_t* a, const int64_t* b, int rank);
+// "[2,0,5]".
+std::string IndexText(const int64_t* index, int rank);
+// INVALID_ARGUMENT unless every index comes after the one before it.
+Status CheckSorted(const SparseView& s);
 // The elements in the order of their indices; equal ones stay as they are.
 std::vector<int64_t> SortedOrder(const SparseView& s);
 

@@ -9,8 +9,14 @@
 #include "base/thread_pool.h"
 #include "kernels/checks.h"
 #include "slipway/dtype.h"
+#include "slipway/tensor.h"
 
 namespace slipway::kernels {
+
+// Where an element of a tensor lies.
+inline char* ElementAt(const Tensor& t, int64_t element) {
+  return static_cast<char*>(t.raw_data()) + element * static_cast<int64_t>(DTypeSize(t.dtype()));
+}
 
 // n elements side by side; objects by assignment. The ranges do not overlap.
 void CopyElements(DType dtype, const void* from, void* to, int64_t n);

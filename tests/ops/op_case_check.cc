@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "kernels/testing.h"
+#include "kernels/quantization.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -77,7 +78,7 @@ Status CompareTensors(const ParsedOpCase& parsed, const std::string& what, const
   const auto at = SwitchType<std::optional<size_t>>(
       TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
                uint32_t, uint64_t, bool, std::string, std::complex<float>, std::complex<double>>{},
-      want.dtype(), [&]<typename T>() {
+      StoredDType(want.dtype()), [&]<typename T>() {
         known = true;
         return FirstDifference<T>(got, want, t);
       });

@@ -60,6 +60,9 @@ def text(value):
 
 def tensor_json(array):
     t = tf.convert_to_tensor(array)
+    name = "DT_" + t.dtype.name.upper()
+    if t.dtype.is_quantized:
+        t = tf.bitcast(t, t.dtype.name[1:])
     values = t.numpy()
     # numpy's own byte strings lose the zeros at their ends.
     flat = np.asarray(values, object if t.dtype == tf.string else None).reshape(-1)
@@ -67,13 +70,15 @@ def tensor_json(array):
         flat = [text(v) for v in flat.tolist()]
     else:
         flat = [number(v) for v in flat]
-    return {"dtype": "DT_" + tf.as_dtype(t.dtype).name.upper().replace("FLOAT32", "FLOAT").replace(
-        "FLOAT64", "DOUBLE").replace("FLOAT16", "HALF") if t.dtype != tf.bfloat16 else "DT_BFLOAT16",
-            "shape": list(t.shape), "values": flat}
+    if t.dtype != tf.bfloat16:
+        name = name.replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE").replace("FLOAT16", "HALF")
+    return {"dtype": name, "shape": list(t.shape), "values": flat}
 
 
 def attr_json(value):
     if isinstance(value, tf.DType):
+        if value.is_quantized:
+            return "DT_" + value.name.upper()
         return tensor_json(tf.zeros([], value) if value != tf.string else tf.constant(""))["dtype"]
     if isinstance(value, type) or isinstance(value, np.dtype):
         return attr_json(tf.as_dtype(value))

@@ -5,12 +5,12 @@ namespace slipway::ir {
 
 std::span<const std::span<const OpSchemaText>> AllOpFamilies() {
   static const std::span<const OpSchemaText> families[] = {
-      ElementwiseOps(),   MatMulOps(),  MatrixOps(), NnOps(),       ReductionOps(),
-      ArrayOps(),         SlicingOps(), GatherOps(), IndexingOps(), RandomOps(),
-      ResourceOps(),      IoOps(),      SignalOps(), SpecialOps(),  SparseOps(),
-      StringOps(),        ControlOps(), ListOps(),   LookupOps(),   ParsingOps(),
-      ImageOps(),         RaggedOps(),  ConvOps(),   PoolingOps(),  MediaOps(),
-      NormalizationOps(), SpatialOps()};
+      ElementwiseOps(),   MatMulOps(),   MatrixOps(), NnOps(),       ReductionOps(),
+      ArrayOps(),         SlicingOps(),  GatherOps(), IndexingOps(), RandomOps(),
+      ResourceOps(),      IoOps(),       SignalOps(), SpecialOps(),  SparseOps(),
+      StringOps(),        ControlOps(),  ListOps(),   LookupOps(),   ParsingOps(),
+      ImageOps(),         RaggedOps(),   ConvOps(),   PoolingOps(),  MediaOps(),
+      NormalizationOps(), QuantizeOps(), SpatialOps()};
   return families;
 }
 

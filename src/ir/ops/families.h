@@ -19,6 +19,7 @@ std::span<const OpSchemaText> ArrayOps();
 std::span<const OpSchemaText> SlicingOps();
 std::span<const OpSchemaText> GatherOps();
 std::span<const OpSchemaText> IndexingOps();
+std::span<const OpSchemaText> QuantizeOps();
 std::span<const OpSchemaText> RandomOps();
 std::span<const OpSchemaText> ResourceOps();
 std::span<const OpSchemaText> ImageOps();

@@ -32,6 +32,39 @@ Status ParseExampleShape(ShapeContext& c) {
   return OkStatus();
 }
 
+// What is dense is known but for the batch and the steps of lists; the rest depends on the
+// examples.
+Status ParseSequenceShape(ShapeContext& c) {
+  const PartialShape& serialized = c.input(0);
+  if (serialized.has_rank() && serialized.rank() > 1) {
+    return c.Error("serialized must be a scalar or a vector, but has shape " +
+                   serialized.ToString());
+  }
+  if (!serialized.has_rank()) return OkStatus();
+  const auto count = [&](std::string_view attr) {
+    const auto* value = c.node().FindAttr(attr);
+    const auto* types = value == nullptr ? nullptr : value->As<std::vector<DType>>();
+    return types == nullptr ? 0 : static_cast<int>(types->size());
+  };
+  int output = 3 * count("context_sparse_types");
+  const auto put = [&](std::string_view attr, bool steps) {
+    for (const PartialShape& shape : AttrOf<std::vector<PartialShape>>(c, attr)) {
+      if (output >= c.node().num_outputs()) return;
+      Dims dims = serialized.dims();
+      if (steps) dims.push_back(-1);
+      if (shape.has_rank()) {
+        Append(&dims, shape, 0, shape.rank());
+        c.set_output(output, PartialShape(std::move(dims)));
+      }
+      ++output;
+    }
+  };
+  put("context_dense_shapes", false);
+  output += 2 * count("context_ragged_value_types") + 3 * count("feature_list_sparse_types");
+  put("feature_list_dense_shapes", true);
+  return OkStatus();
+}
+
 Status DecodeCsvShape(ShapeContext& c) {
   for (int i = 0; i + 1 < c.num_inputs(); ++i) c.set_output(i, c.input(0));
   return OkStatus();
@@ -73,6 +106,64 @@ constexpr OpSchemaText kOps[] = {
      "num_sparse: int >= 0, sparse_keys: list(string) >= 0, dense_keys: list(string) >= 0,"
      " sparse_types: list({float32, int64, string}) >= 0, Tdense: list({float32, int64, string})"
      " >= 0, dense_shapes: list(shape) >= 0", kPure, ParseExampleShape},
+    {"ParseSequenceExample",
+     "serialized: string, debug_name: string, context_dense_defaults: Tcontext_dense",
+     "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values:"
+     " context_sparse_types, context_sparse_shapes: Ncontext_sparse * int64,"
+     " context_dense_values: Tcontext_dense, feature_list_sparse_indices: Nfeature_list_sparse *"
+     " int64, feature_list_sparse_values: feature_list_sparse_types, feature_list_sparse_shapes:"
+     " Nfeature_list_sparse * int64, feature_list_dense_values: feature_list_dense_types,"
+     " feature_list_dense_lengths: Nfeature_list_dense * int64",
+     "feature_list_dense_missing_assumed_empty: list(string) >= 0, context_sparse_keys:"
+     " list(string) >= 0, context_dense_keys: list(string) >= 0, feature_list_sparse_keys:"
+     " list(string) >= 0, feature_list_dense_keys: list(string) >= 0, Ncontext_sparse: int >= 0"
+     " = 0, Ncontext_dense: int >= 0 = 0, Nfeature_list_sparse: int >= 0 = 0,"
+     " Nfeature_list_dense: int >= 0 = 0, context_sparse_types: list({float32, int64, string})"
+     " >= 0 = [], Tcontext_dense: list({float32, int64, string}) >= 0 = [],"
+     " feature_list_dense_types: list({float32, int64, string}) >= 0 = [], context_dense_shapes:"
+     " list(shape) >= 0 = [], feature_list_sparse_types: list({float32, int64, string}) >= 0 ="
+     " [], feature_list_dense_shapes: list(shape) >= 0 = []", kPure, ParseSequenceShape},
+    {"ParseSequenceExampleV2",
+     "serialized: string, debug_name: string, context_sparse_keys: string, context_dense_keys:"
+     " string, context_ragged_keys: string, feature_list_sparse_keys: string,"
+     " feature_list_dense_keys: string, feature_list_ragged_keys: string,"
+     " feature_list_dense_missing_assumed_empty: bool, context_dense_defaults: Tcontext_dense",
+     "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values:"
+     " context_sparse_types, context_sparse_shapes: Ncontext_sparse * int64,"
+     " context_dense_values: Tcontext_dense, context_ragged_values: context_ragged_value_types,"
+     " context_ragged_row_splits: context_ragged_split_types, feature_list_sparse_indices:"
+     " Nfeature_list_sparse * int64, feature_list_sparse_values: feature_list_sparse_types,"
+     " feature_list_sparse_shapes: Nfeature_list_sparse * int64, feature_list_dense_values:"
+     " feature_list_dense_types, feature_list_dense_lengths: Nfeature_list_dense * int64,"
+     " feature_list_ragged_values: feature_list_ragged_value_types,"
+     " feature_list_ragged_outer_splits: feature_list_ragged_split_types,"
+     " feature_list_ragged_inner_splits: feature_list_ragged_split_types",
+     "Ncontext_sparse: int >= 0 = 0, Tcontext_dense: list({float32, int64, string}) >= 0 = [],"
+     " context_sparse_types: list({float32, int64, string}) >= 0 = [],"
+     " context_ragged_value_types: list({float32, int64, string}) >= 0 = [],"
+     " context_ragged_split_types: list(index) >= 0 = [], context_dense_shapes: list(shape) >= 0"
+     " = [], Nfeature_list_sparse: int >= 0 = 0, Nfeature_list_dense: int >= 0 = 0,"
+     " feature_list_dense_types: list({float32, int64, string}) >= 0 = [],"
+     " feature_list_sparse_types: list({float32, int64, string}) >= 0 = [],"
+     " feature_list_ragged_value_types: list({float32, int64, string}) >= 0 = [],"
+     " feature_list_ragged_split_types: list(index) >= 0 = [], feature_list_dense_shapes:"
+     " list(shape) >= 0 = []", kPure, ParseSequenceShape},
+    {"ParseSingleSequenceExample",
+     "serialized: string, feature_list_dense_missing_assumed_empty: string, context_sparse_keys:"
+     " Ncontext_sparse * string, context_dense_keys: Ncontext_dense * string,"
+     " feature_list_sparse_keys: Nfeature_list_sparse * string, feature_list_dense_keys:"
+     " Nfeature_list_dense * string, context_dense_defaults: Tcontext_dense, debug_name: string",
+     "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values:"
+     " context_sparse_types, context_sparse_shapes: Ncontext_sparse * int64,"
+     " context_dense_values: Tcontext_dense, feature_list_sparse_indices: Nfeature_list_sparse *"
+     " int64, feature_list_sparse_values: feature_list_sparse_types, feature_list_sparse_shapes:"
+     " Nfeature_list_sparse * int64, feature_list_dense_values: feature_list_dense_types",
+     "Ncontext_sparse: int >= 0 = 0, Ncontext_dense: int >= 0 = 0, Nfeature_list_sparse: int >="
+     " 0 = 0, Nfeature_list_dense: int >= 0 = 0, context_sparse_types: list({float32, int64,"
+     " string}) >= 0 = [], Tcontext_dense: list({float32, int64, string}) >= 0 = [],"
+     " feature_list_dense_types: list({float32, int64, string}) >= 0 = [], context_dense_shapes:"
+     " list(shape) >= 0 = [], feature_list_sparse_types: list({float32, int64, string}) >= 0 ="
+     " [], feature_list_dense_shapes: list(shape) >= 0 = []", kPure, ParseSequenceShape},
     {"DecodeCSV", "records: string, record_defaults: OUT_TYPE", "output: OUT_TYPE",
      "OUT_TYPE: list({float32, float64, int32, int64, string}) >= 1, field_delim: string = ',',"
      " use_quote_delim: bool = true, na_value: string = '', select_cols: list(int) = []",

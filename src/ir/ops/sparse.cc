@@ -113,8 +113,48 @@ Status ToDenseShape(ShapeContext& c) {
   return OkStatus();
 }
 
+// The rank is that of a dense operand, or the size of a sparse one's shape.
+Status SetOperationShape(ShapeContext& c) {
+  const bool dense = c.node().op().starts_with("Dense");
+  int64_t rank = -1;
+  if (dense && c.input(0).has_rank()) rank = c.input(0).rank();
+  const PartialShape& shape = c.input(c.num_inputs() - 1);
+  if (c.num_inputs() > 2 && shape.rank() == 1 && rank < 0) rank = shape.dim(0);
+  c.set_output(0, PartialShape({-1, rank}));
+  c.set_output(1, PartialShape({-1}));
+  c.set_output(2, PartialShape({rank}));
+  return OkStatus();
+}
+
+Status SetSizeShape(ShapeContext& c) {
+  const PartialShape& shape = c.input(2);
+  if (shape.rank() == 1 && shape.dim(0) > 0 && shape.dim(0) <= Shape::kMaxRank) {
+    c.set_output(0, PartialShape::UnknownOfRank(static_cast<int>(shape.dim(0)) - 1));
+  }
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
+    {"DenseToDenseSetOperation",
+     "set1: T, set2: T",
+     "result_indices: int64, result_values: T, result_shape: int64",
+     "set_operation: string, validate_indices: bool = true, T: {int16, int32, int64, int8,"
+     " string, uint16, uint8}", kPure, SetOperationShape},
+    {"DenseToSparseSetOperation",
+     "set1: T, set2_indices: int64, set2_values: T, set2_shape: int64",
+     "result_indices: int64, result_values: T, result_shape: int64",
+     "set_operation: string, validate_indices: bool = true, T: {int16, int32, int64, int8,"
+     " string, uint16, uint8}", kPure, SetOperationShape},
+    {"SetSize", "set_indices: int64, set_values: T, set_shape: int64", "size: int32",
+     "validate_indices: bool = true, T: {int16, int32, int64, int8, string, uint16, uint8}",
+     kPure, SetSizeShape},
+    {"SparseToSparseSetOperation",
+     "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, set2_values:"
+     " T, set2_shape: int64",
+     "result_indices: int64, result_values: T, result_shape: int64",
+     "set_operation: string, validate_indices: bool = true, T: {int16, int32, int64, int8,"
+     " string, uint16, uint8}", kPure, SetOperationShape},
     {"DenseCountSparseOutput",
      "values: T, weights: output_type",
      "output_indices: int64, output_values: output_type, output_dense_shape: int64",
