@@ -38,8 +38,13 @@ StatusOr<std::vector<TensorSpec>> SavedModel::outputs(const std::string& signatu
   return found->outputs();
 }
 
-StatusOr<std::map<std::string, Tensor>> SavedModel::Run(const std::map<std::string, Tensor>& inputs,
-                                                        const std::string& signature) const {
+StatusOr<std::map<std::string, Tensor>> SavedModel::Run(
+    const std::map<std::string, Tensor>& inputs) const {
+  return Run("serving_default", inputs);
+}
+
+StatusOr<std::map<std::string, Tensor>> SavedModel::Run(
+    const std::string& signature, const std::map<std::string, Tensor>& inputs) const {
   ASSIGN_OR_RETURN(const model::Signature* found, state_->model->FindSignature(signature));
   model::TensorMap by_name(inputs.begin(), inputs.end());
   ASSIGN_OR_RETURN(model::TensorMap outputs, found->Run(by_name));

@@ -22,6 +22,7 @@ constexpr Command kServingCommands[] = {
     {"model show", "what a SavedModel takes and gives", RunModelShow},
     {"model run", "run a SavedModel on inputs from files", RunModelRun},
     {"model scan", "which ops of a SavedModel reach files or the network", RunModelScan},
+    {"model bench", "how fast a SavedModel is, and which ops take the time", RunModelBench},
     {"devices", "what this machine has, and how fast it is", RunDevices},
     {"version", "the version of this program", RunVersion},
 };

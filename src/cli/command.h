@@ -38,6 +38,7 @@ int RunLoad(Args args);
 int RunModelShow(Args args);
 int RunModelRun(Args args);
 int RunModelScan(Args args);
+int RunModelBench(Args args);
 int RunDevices(Args args);
 int RunVersion(Args args);
 

@@ -134,6 +134,35 @@ TEST(ModelRunTest, RefusesWhatItCannotDo) {
   EXPECT_THAT(printed.text, HasSubstr("is a pickle"));
 }
 
+TEST(ModelBenchTest, TellsWhichOpsTookTheTime) {
+  const std::vector<std::string> args = {"model",          "bench",         kAffine,
+                                         "--seconds=0.01", "--callers=1,2", "--batch=8"};
+  const Printed printed = RunMain(args);
+  EXPECT_EQ(printed.exit, kDone) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("p99 us"));
+  EXPECT_THAT(printed.text, HasSubstr("AddV2"));
+  std::vector<std::string> json = args;
+  json.push_back("--format=json");
+  for (const char* key : {"\"min_us\"", "\"p50_us\"", "\"p99_us\"", "\"calls_per_second\"",
+                          "\"threads\"", "\"peak_fraction\""}) {
+    EXPECT_THAT(RunMain(json).text, HasSubstr(key));
+  }
+  EXPECT_EQ(RunMain({"model", "bench", kAffine, "--callers=0"}).exit, kWrongUsage);
+  EXPECT_EQ(RunMain({"model", "bench"}).exit, kWrongUsage);
+}
+
+TEST(ModelShowTest, PassesAndPicture) {
+  const Printed passes = RunMain({"model", "show", kAffine, "--passes"});
+  EXPECT_EQ(passes.exit, kDone) << passes.text;
+  EXPECT_THAT(passes.text, HasSubstr("signature 'serving_default'"));
+  EXPECT_THAT(passes.text, HasSubstr("inline"));
+  const std::string svg = JoinPath(testing::TempDir(), "slipway_graph.svg");
+  EXPECT_EQ(RunMain({"model", "show", kAffine, "--svg=" + svg}).exit, kDone);
+  EXPECT_THAT(*ReadFile(Env::Default(), svg), testing::StartsWith("<svg "));
+  const Printed unknown = RunMain({"model", "show", kAffine, "--svg=x", "--signature_def=no"});
+  EXPECT_THAT(unknown.text, HasSubstr("Please choose from: serving_default"));
+}
+
 TEST(ModelRunTest, TraceHasTheOpsOfTheLastCall) {
   const std::string folder = JoinPath(testing::TempDir(), "slipway_trace");
   ASSERT_TRUE(Env::Default()->CreateDirectories(folder).ok());

@@ -20,6 +20,8 @@ struct ProfileEvent {
   int64_t end_ns = 0;
   int64_t ready_ns = 0;  // when the last input was there (the queue's wait is start - ready)
   int thread = 0;        // small numbers, in the order of appearance
+  double flops = 0;      // see exec/op_cost.h
+  double bytes = 0;
 };
 
 // Thread safety: Add from any thread; the rest when the steps are done.

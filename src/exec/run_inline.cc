@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "exec/frame.h"
+#include "exec/op_cost.h"
 #include "exec/step_context.h"
 
 namespace slipway::exec {
@@ -30,6 +31,39 @@ Status RunUnprofiled(const PlanStep& step, Frame* frame, Device* device,
   return step.kernel(context);
 }
 
+// Views of inputs with their shapes, whatever becomes of them while the step runs. No reference is
+// taken: a second holder would keep the kernel from writing in place.
+std::vector<Tensor> BorrowInputs(const PlanStep& step, const Frame& frame) {
+  std::vector<Tensor> inputs;
+  for (const Tensor* t : frame.StepInputs(step)) {
+    inputs.push_back(t->valid() ? Tensor::Borrow(t->dtype(), t->shape(), t->raw_data()) : Tensor());
+  }
+  return inputs;
+}
+
+Status RunProfiled(const Plan& plan, const PlanStep& step, Frame* frame, Device* device,
+                   const RunOptions& options, int64_t ready_ns) {
+  const std::vector<Tensor> inputs = BorrowInputs(step, *frame);
+  const int64_t start = Clock::Default()->NowNanos();
+  const Status status = RunUnprofiled(step, frame, device, options);
+  const int64_t end = Clock::Default()->NowNanos();
+  OpCost cost;
+  if (status.ok() && step.kernel) {
+    cost =
+        CostOf(step.op, plan.function.graph.FindNode(step.name), inputs, frame->StepOutputs(step));
+  }
+  options.profile->Add({.node = step.name,
+                        .op = step.op,
+                        .device = device->name(),
+                        .start_ns = start,
+                        .end_ns = end,
+                        .ready_ns = ready_ns == 0 ? start : ready_ns,
+                        .thread = ThreadNumber(),
+                        .flops = cost.flops,
+                        .bytes = cost.bytes});
+  return status;
+}
+
 }  // namespace
 
 Status CheckInterrupted(const RunOptions& options) {
@@ -49,15 +83,7 @@ Status RunStep(const Plan& plan, int index, Frame* frame, Device* device, const 
   if (options.profile == nullptr) {
     status = RunUnprofiled(step, frame, device, options);
   } else {
-    const int64_t start = Clock::Default()->NowNanos();
-    status = RunUnprofiled(step, frame, device, options);
-    options.profile->Add({.node = step.name,
-                          .op = step.op,
-                          .device = device->name(),
-                          .start_ns = start,
-                          .end_ns = Clock::Default()->NowNanos(),
-                          .ready_ns = ready_ns == 0 ? start : ready_ns,
-                          .thread = ThreadNumber()});
+    status = RunProfiled(plan, step, frame, device, options, ready_ns);
   }
   if (status.ok()) [[likely]]
     return status;
