@@ -16,6 +16,10 @@
 namespace slipway::net {
 namespace {
 
+nghttp2_nv Copied(std::string_view name, std::string_view value) {
+  return {Octets(name), Octets(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
 // The gRPC code for an answer that carries none (the mapping is gRPC's own).
 Code CodeForHttpStatus(int status) {
   switch (status) {

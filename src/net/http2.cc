@@ -24,11 +24,14 @@ constexpr int32_t kStreamWindow = 4 << 20;
 constexpr int32_t kConnectionWindow = 16 << 20;
 constexpr int64_t kLingerNanos = 2'000'000'000;
 
-bool IsGrpc(std::string_view content_type) {
-  constexpr std::string_view kType = "application/grpc";
-  if (!content_type.starts_with(kType)) return false;
-  content_type.remove_prefix(kType.size());
-  return content_type.empty() || content_type.front() == '+' || content_type.front() == ';';
+// Both texts must live until nghttp2 has sent them.
+nghttp2_nv Literal(std::string_view name, std::string_view value) {
+  return {Octets(name), Octets(value), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+}
+
+nghttp2_nv Copied(std::string_view name, std::string_view value) {
+  return {Octets(name), Octets(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
 }
 
 // Waits for its client, not for a handler.

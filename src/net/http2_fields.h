@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Header fields as nghttp2 takes and gives them. Internal to net.
+// Header fields of HTTP/2 and gRPC as texts. Internal to net.
 #pragma once
-
-#include <nghttp2/nghttp2.h>
 
 #include <array>
 #include <cstddef>
@@ -20,18 +18,16 @@ inline uint8_t* Octets(std::string_view text) {
   return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data()));
 }
 
-// Both texts must live until nghttp2 has sent them.
-inline nghttp2_nv Literal(std::string_view name, std::string_view value) {
-  return {Octets(name), Octets(value), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
-}
-
-inline nghttp2_nv Copied(std::string_view name, std::string_view value) {
-  return {Octets(name), Octets(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
 inline std::string_view Text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
+}
+
+// By its content-type.
+inline bool IsGrpc(std::string_view content_type) {
+  constexpr std::string_view kType = "application/grpc";
+  if (!content_type.starts_with(kType)) return false;
+  content_type.remove_prefix(kType.size());
+  return content_type.empty() || content_type.front() == '+' || content_type.front() == ';';
 }
 
 }  // namespace slipway::net
