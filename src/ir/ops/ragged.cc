@@ -43,6 +43,16 @@ Status BincountShape(ShapeContext& c) {
   return OkStatus();
 }
 
+Status ToVariantShape(ShapeContext& c) {
+  c.set_output(0, AttrOf<bool>(c, "batched_input") ? PartialShape({-1}) : PartialShape({}));
+  return OkStatus();
+}
+
+Status FromVariantShape(ShapeContext& c) {
+  for (int i = 0; i + 1 < c.node().num_outputs(); ++i) c.set_output(i, PartialShape({-1}));
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"RaggedTensorToTensor",
@@ -51,6 +61,16 @@ constexpr OpSchemaText kOps[] = {
      "result: T",
      "T: type, Tindex: index, Tshape: index, num_row_partition_tensors: int >= 1,"
      " row_partition_types: list(string)", kPure, ToTensorShape},
+    {"RaggedTensorToVariant",
+     "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: Tvalues",
+     "encoded_ragged: variant",
+     "RAGGED_RANK: int >= 0, Tvalues: type, Tsplits: index = int64, batched_input: bool",
+     kPure, ToVariantShape},
+    {"RaggedTensorFromVariant",
+     "encoded_ragged: variant",
+     "output_nested_splits: output_ragged_rank * Tsplits, output_dense_values: Tvalues",
+     "input_ragged_rank: int >= -1, output_ragged_rank: int >= 0, Tvalues: type, Tsplits: index"
+     " = int64", kPure, FromVariantShape},
     {"RaggedTensorToSparse",
      "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T",
      "sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
