@@ -6,80 +6,13 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "nn/names.h"
 
 namespace slipway::nn {
 namespace {
 
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
-
-template <typename E>
-using NameTable = std::vector<std::pair<const char*, E>>;
-
-const NameTable<Activation>& ActivationNames() {
-  static const NameTable<Activation> names = {
-      {"linear", Activation::kLinear},
-      {"relu", Activation::kRelu},
-      {"relu6", Activation::kRelu6},
-      {"elu", Activation::kElu},
-      {"selu", Activation::kSelu},
-      {"leaky_relu", Activation::kLeakyRelu},
-      {"sigmoid", Activation::kSigmoid},
-      {"tanh", Activation::kTanh},
-      {"softmax", Activation::kSoftmax},
-      {"log_softmax", Activation::kLogSoftmax},
-      {"softplus", Activation::kSoftplus},
-      {"softsign", Activation::kSoftsign},
-      {"exponential", Activation::kExponential},
-      {"silu", Activation::kSilu},
-      {"swish", Activation::kSilu},
-  };
-  return names;
-}
-
-const NameTable<Reduction>& ReductionNames() {
-  static const NameTable<Reduction> names = {
-      {"sum_over_batch_size", Reduction::kSumOverBatchSize},
-      {"sum", Reduction::kSum},
-      {"mean_with_sample_weight", Reduction::kMeanWithSampleWeight},
-      {"none", Reduction::kNone},
-  };
-  return names;
-}
-
-const NameTable<Initializer::Mode>& ModeNames() {
-  static const NameTable<Initializer::Mode> names = {
-      {"fan_in", Initializer::Mode::kFanIn},
-      {"fan_out", Initializer::Mode::kFanOut},
-      {"fan_avg", Initializer::Mode::kFanAvg},
-  };
-  return names;
-}
-
-const NameTable<Initializer::Distribution>& DistributionNames() {
-  using D = Initializer::Distribution;
-  static const NameTable<D> names = {
-      {"truncated_normal", D::kTruncatedNormal},
-      {"untruncated_normal", D::kUntruncatedNormal},
-      {"uniform", D::kUniform},
-  };
-  return names;
-}
-
-template <typename E>
-std::string NameOf(const NameTable<E>& names, E value) {
-  for (const auto& [name, candidate] : names) {
-    if (candidate == value) return name;
-  }
-  return "";
-}
-
-template <typename E>
-std::vector<std::string> NamesIn(const NameTable<E>& names) {
-  std::vector<std::string> out;
-  for (const auto& entry : names) out.push_back(entry.first);
-  return out;
-}
 
 // A config in an error: its beginning. UTF-8 may be broken (a name read from a file).
 constexpr size_t kMaxQuoted = 80;
