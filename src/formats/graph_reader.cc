@@ -287,6 +287,8 @@ StatusOr<std::vector<DType>> NodeReader::OpaqueOutputs(size_t i, const ir::AttrM
     if (dtypes.ok()) return dtypes->outputs;
   }
   std::vector<DType> outputs;
+  // Without a schema nobody tells apart "node:splits:0" and "node:values:0": users may disagree.
+  std::set<size_t> disputed;
   const std::set<size_t> users(pending_[i].users.begin(), pending_[i].users.end());
   for (size_t user : users) {
     for (size_t k = 0; k < pending_[user].edges.size(); ++k) {
@@ -298,9 +300,13 @@ StatusOr<std::vector<DType>> NodeReader::OpaqueOutputs(size_t i, const ir::AttrM
       }
       const auto index = static_cast<size_t>(edge.index);
       if (index >= outputs.size()) outputs.resize(index + 1, DType::kInvalid);
-      outputs[index] = WantedDType(user, k);
+      const DType wanted = WantedDType(user, k);
+      if (wanted == DType::kInvalid || wanted == outputs[index]) continue;
+      if (outputs[index] != DType::kInvalid) disputed.insert(index);
+      outputs[index] = wanted;
     }
   }
+  for (const size_t index : disputed) outputs[index] = DType::kInvalid;
   // A result of a function may be the only use.
   if (outputs.empty()) outputs.push_back(DType::kInvalid);
   return outputs;

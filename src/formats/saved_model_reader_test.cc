@@ -279,6 +279,26 @@ TEST(SavedModelReader, KeepsUnknownOps) {
   EXPECT_TRUE(found);
 }
 
+// Results of several types under several names: which is which only the missing schema would tell.
+TEST(SavedModelReader, KeepsUnknownOpsWhoseUsersDisagree) {
+  const Status status = ReadChanged("affine", [](tf::MetaGraphDef* mg) {
+    auto* mul = FindNode(mg, "Mul");
+    mul->set_op("FrobnicateV7");
+    const std::string name = mul->name();
+    for (auto& function : *mg->mutable_graph_def()->mutable_library()->mutable_function()) {
+      for (auto& node : function.node_def()) {
+        if (&node != mul) continue;
+        auto* length = function.add_node_def();
+        length->set_op("StringLength");
+        length->set_name("length");
+        length->add_input(name + ":words:0");
+        return;
+      }
+    }
+  });
+  EXPECT_TRUE(status.ok()) << status.ToString();
+}
+
 // An op of the file's own list: its second output is reached through a list that is empty.
 TEST(SavedModelReader, ReadsUnknownOpsByTheFilesList) {
   tf::SavedModel proto;
