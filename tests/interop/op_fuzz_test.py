@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -70,6 +71,8 @@ def read_calls(only):
 
 def attr_value(kind, value):
     if kind == "type":
+        if value not in op_mutation.DTYPES:  # quantised types are not compared
+            raise op_mutation.Unusable(value)
         return op_mutation.DTYPES[value]
     if kind == "list(type)":
         return [op_mutation.DTYPES[v] for v in value]
@@ -170,6 +173,19 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def write_range(calls, seed, first, last, f):
+    for index in range(first, last):
+        f.write(f"@{index}\n")
+        signal.alarm(SECONDS_PER_CALL)
+        try:
+            call = op_mutation.random_call(calls, seed, index)
+            line = case_line(call, f"{call.op}_fuzz_{seed}_{index}")
+        except op_mutation.Unusable:
+            continue
+        if line is not None:
+            f.write(line + "\n")
+
+
 def write_calls(calls, seed, first, last, path):
     """Calls first to last with TensorFlow's answers; in processes of their own, because there are
     calls that end TensorFlow."""
@@ -179,22 +195,18 @@ def write_calls(calls, seed, first, last, path):
             limit_memory()
             with open(path, "a", buffering=1) as f, open(os.devnull, "w") as quiet:
                 os.dup2(quiet.fileno(), 2)
-                for index in range(first, last):
-                    f.write(f"@{index}\n")
-                    signal.alarm(SECONDS_PER_CALL)
-                    try:
-                        call = op_mutation.random_call(calls, seed, index)
-                    except op_mutation.Unusable:
-                        continue
-                    line = case_line(call, f"{call.op}_fuzz_{seed}_{index}")
-                    if line is not None:
-                        f.write(line + "\n")
+                try:
+                    write_range(calls, seed, first, last, f)
+                except Exception:
+                    f.write(traceback.format_exc())
+                    os._exit(1)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status == 0:
             return
         if os.waitstatus_to_exitcode(status) > 0:
-            sys.exit("the generator failed; run with fewer calls to see where")
+            text = pathlib.Path(path).read_text()
+            sys.exit("the generator failed at call " + text[text.rindex("@") + 1:])
         text = pathlib.Path(path).read_text()
         first = int(text[text.rindex("@") + 1:].split("\n")[0]) + 1
 
