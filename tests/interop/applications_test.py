@@ -37,8 +37,9 @@ def chosen():
     if named:
         return [tuple(name.split(".")) for name in named.split(",")]
     names = list(FAMILIES)
-    if os.environ.get("SLIPWAY_ALL_APPLICATIONS"):
-        names += OTHERS
+    if not os.environ.get("SLIPWAY_ALL_APPLICATIONS"):  # Keras 3 and 2 in turn
+        return [(("keras", "tf_keras")[i % 2], name) for i, name in enumerate(names)]
+    names += OTHERS
     return [(library, name) for name in names for library in ("keras", "tf_keras")]
 
 
