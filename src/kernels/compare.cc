@@ -180,13 +180,14 @@ Status RunSelectV1(KernelContext& c) {
   return RunSelect(c, plan);
 }
 
+// A lower bound that is above the upper one wins.
 template <typename T>
 void ClipRun(const T* x, const T* low, bool low_moves, const T* high, bool high_moves, T* y,
              int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const T lo = low[low_moves ? i : 0], hi = high[high_moves ? i : 0];
-    const auto value = Widen(x[i]);
-    y[i] = value < Widen(lo) ? lo : value > Widen(hi) ? hi : x[i];
+    const T most = Widen(hi) < Widen(x[i]) ? hi : x[i];
+    y[i] = Widen(most) < Widen(lo) ? lo : most;
   }
 }
 

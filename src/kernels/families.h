@@ -61,6 +61,7 @@ std::span<const KernelDef> QuantizedMathKernels();
 std::span<const KernelDef> RaggedKernels();
 std::span<const KernelDef> RaggedRangeKernels();
 std::span<const KernelDef> RaggedVariantKernels();
+std::span<const KernelDef> RandomBinomialKernels();
 std::span<const KernelDef> RandomDistributionKernels();
 std::span<const KernelDef> RandomKernels();
 std::span<const KernelDef> ReduceKernels();

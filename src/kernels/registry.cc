@@ -69,6 +69,7 @@ const Registry& AllByOp() {
                                               RaggedKernels(),
                                               RaggedRangeKernels(),
                                               RaggedVariantKernels(),
+                                              RandomBinomialKernels(),
                                               RandomDistributionKernels(),
                                               RandomKernels(),
                                               ReduceKernels(),

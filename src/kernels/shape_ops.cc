@@ -243,7 +243,7 @@ Status RunOnesLike(KernelContext& c) {
     return OkStatus();
   }
   SwitchType<int>(TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
-                           uint32_t, uint64_t, bool>{},
+                           uint32_t, uint64_t, bool, std::complex<float>, std::complex<double>>{},
                   y->dtype(), [&]<typename T>() {
                     std::fill_n(y->flat<T>().data(), y->num_elements(), static_cast<T>(1));
                     return 0;
@@ -376,15 +376,15 @@ Status RunWhere(KernelContext& c) {
   const Tensor& x = c.input(0);
   return SwitchType<Status>(
       TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-               uint64_t, bool>{},
+               uint64_t, bool, Half, BFloat16, std::complex<float>, std::complex<double>>{},
       x.dtype(), [&]<typename T>() -> Status {
         const auto values = x.flat<T>();
-        const int64_t count =
-            std::count_if(values.begin(), values.end(), [](T v) { return v != T{0}; });
+        const auto counts = [](T v) { return Widen(v) != WideOf<T>{0}; };
+        const int64_t count = std::count_if(values.begin(), values.end(), counts);
         ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, Shape({count, x.rank()})));
         int64_t* to = out->flat<int64_t>().data();
         for (size_t i = 0; i < values.size(); ++i) {
-          if (values[i] == T{0}) continue;
+          if (!counts(values[i])) continue;
           auto rest = static_cast<int64_t>(i);
           for (int d = x.rank() - 1; d >= 0; --d) {
             to[d] = rest % x.dim(d);
@@ -399,9 +399,9 @@ Status RunWhere(KernelContext& c) {
 std::vector<KernelDef> MakeTable() {
   std::vector<DType> countable = Numbers::DTypes();
   countable.push_back(DType::kBool);
-  std::vector<DType> ones = countable;
-  ones.push_back(DType::kHalf);
-  ones.push_back(DType::kBFloat16);
+  countable.push_back(DType::kHalf);
+  countable.push_back(DType::kBFloat16);
+  countable = WithComplex(countable);
   const std::vector<std::pair<int, int>> view = {{0, 0}};
   return MakeKernels({
       {"Shape", BindPlain<RunShapes>},
@@ -415,7 +415,7 @@ std::vector<KernelDef> MakeTable() {
       {"InvertPermutation", BindPlain<RunInvertPermutation>},
       {"Fill", BindPlain<RunFill>},
       {"ZerosLike", BindPlain<RunZerosLike>},
-      {"OnesLike", BindPlain<RunOnesLike>, ones},
+      {"OnesLike", BindPlain<RunOnesLike>, countable},
       {"Range",
        BindPlain<RunRange>,
        {DType::kInt32, DType::kInt64, DType::kFloat, DType::kDouble},

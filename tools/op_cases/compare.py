@@ -39,4 +39,5 @@ def compare(c):
     c.add("Select", [np.array(True), floats(3, 2), floats(2)], note="bad_else", error="")
     c.add("ClipByValue", [floats(5), np.float32(-1), np.float32(1)])
     c.add("ClipByValue", [ints(5), np.int32(-2), np.int32(3)], note="int32")
+    c.add("ClipByValue", [np.float32([-3, 0, 3, NAN]), np.float32(1), np.float32(-1)], note="crossed")
     c.add("ClipByValue", [floats(3), floats(3, low=-2, high=-1), floats(3, low=0, high=1)], note="each")

@@ -20,6 +20,14 @@ def random_distributions(c):
         name = np.dtype(dtype).name
         for out in (tf.int32, tf.int64, tf.float32, tf.float64, tf.half):
             c.add("StatelessRandomPoisson", [i32(7, 3), seed, np.array([1, 9, 25], dtype)], {"dtype": out}, note=f"{name}_{out.name}")
+    for dtype in (np.float32, np.float64, np.float16):
+        counts, probs = np.array([[3], [40], [1000], [0]], dtype), np.array([0.05, 0.5, 0.93, 0, 1, 0.99], dtype)
+        for out in (tf.int32, tf.int64, tf.float32, tf.float64, tf.half):
+            c.add("StatelessRandomBinomial", [i32(5, 4, 6), seed, counts, probs], {"dtype": out},
+                  note=f"{np.dtype(dtype).name}_{out.name}")
+    c.add("StatelessRandomBinomial", [i32(300), seed, np.float64(9), np.float64(0.3)], note="inversion")
+    c.add("StatelessRandomBinomial", [i32(0, 2), seed, np.float32([3, 4]), np.float32(0.3)], note="empty")
+    c.add("StatelessRandomBinomial", [i32(3), seed, np.float32([3, 4]), np.float32(0.3)], note="end", error="must end with")
     logits = floats(3, 5)
     for dtype in (np.float32, np.float64, np.float16, BF16):
         for out in (tf.int32, tf.int64):

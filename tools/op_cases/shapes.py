@@ -55,7 +55,8 @@ def shapes(c):
     c.add("Fill", [np.zeros(0, np.int32), np.float32(1)], note="scalar")
     c.add("Fill", [i32(2, -1), np.float32(1)], note="negative", error="")
     c.add("Fill", [i32(2), floats(2)], note="bad", error="value must represent a scalar")
-    for x in [floats(2, 3), ints(3), np.array([True]), floats(2, dtype=np.float16)]:
+    for x in [floats(2, 3), ints(3), np.array([True]), floats(2, dtype=np.float16), np.ones(3, BF16),
+              np.ones(2, np.complex64), np.ones((1, 2), np.complex128)]:
         c.add("ZerosLike", [x])
         c.add("OnesLike", [x])
     c.add("ZerosLike", [np.array(["a"])], note="string")
@@ -84,5 +85,7 @@ def shapes(c):
         c.add("BroadcastGradientArgs", [np.array(a, np.int32), np.array(b, np.int32)])
     c.add("BroadcastArgs", [i32(2, 3), i32(4)], note="bad", error="")
     c.add("BroadcastGradientArgs", [i32(2, 3), i32(4)], note="bad", error="")
-    for x in [np.array([[True, False], [True, True]]), np.array([0.0, 1, NAN], np.float32), ints(6)]:
+    for x in [np.array([[True, False], [True, True]]), np.array([0.0, 1, NAN], np.float32), ints(6),
+              np.array([[0, 2], [-1, 0]], BF16),
+              np.array([0, 1j, 1, -0.0], np.complex64), np.array([0, 1j], np.complex128)]:
         c.add("Where", [x])

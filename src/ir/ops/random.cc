@@ -134,6 +134,9 @@ constexpr OpSchemaText kOps[] = {
      "", kWritesResource, ReadAndSkipShape},
     {"StatelessMultinomial", "logits: T, num_samples: int32, seed: Tseed", "output: output_dtype",
      "T: realnumeric, Tseed: index = int64, output_dtype: index = int64", kPure, MultinomialShape},
+    {"StatelessRandomBinomial", "shape: S, seed: Tseed, counts: T, probs: T", "output: dtype",
+     "S: index, Tseed: index = int64, T: {float16, float32, float64, int32, int64} = float64,"
+     " dtype: {float16, float32, float64, int32, int64} = int64", kPure, StatelessShape},
     {"StatelessRandomGammaV2", "shape: T, seed: Tseed, alpha: dtype", "output: dtype",
      "dtype: {float16, float32, float64}, T: index, Tseed: index = int64", kPure, StatelessShape},
     {"StatelessRandomGammaV3",
