@@ -28,10 +28,11 @@ constexpr Command kServingCommands[] = {
 };
 
 void PrintHelp(std::FILE* to) {
-  std::fputs(
-      "slipway trains TensorFlow models, saves them in TensorFlow's formats and serves them.\n\n"
-      "Usage: slipway COMMAND [flags]\n\nCommands:\n",
-      to);
+  const bool trains = !TrainingCommands().empty();
+  std::fprintf(to, "slipway %s.\n\nUsage: slipway COMMAND [flags]\n\nCommands:\n",
+               trains
+                   ? "trains TensorFlow models, saves them in TensorFlow's formats and serves them"
+                   : "serves TensorFlow models (built without training)");
   for (const Command& command : Commands()) {
     std::fprintf(to, "  %-12s %s\n", command.name, command.what);
   }
