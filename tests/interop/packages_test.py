@@ -20,13 +20,17 @@ SOURCES = np.array([b"def f(x):\n    return [y for y in x if y]\n",
                     b"", b"\xff\xfe\x00 \xc3\xa4", b"SELECT a FROM b WHERE c = 'd';" * 20], object)
 # Noise: its logarithms magnify no rounding, as those of an empty band do.
 AUDIO = np.random.default_rng(1).uniform(-1, 1, (1, 43844, 1)).astype(np.float32)
+KOREAN = np.array(["꽤한국어띄어쓰기를합니다".encode(), "한 글자".encode(), b"", b"abc", "힣㐀!?".encode() * 40], object)
+TOKENS = np.random.default_rng(2).integers(0, 1000, (3, 17)).astype(np.int32)
+SPACER = "quickspacer/resources/default_saved_model"
 # (pattern of the archive's name, folder of the model in it, signature, inputs)
 MODELS = [
     ("basic_pitch-*.whl", "basic_pitch/saved_models/icassp_2022/nmp", "serving_default",
      {"input_2": AUDIO}),
     ("guesslang-*.whl", "guesslang/data/model", "predict", {"content": SOURCES}),
     ("guesslang-*.whl", "guesslang/data/model", "classification", {"inputs": SOURCES}),
-]
+] + [("quickspacer-*.whl", f"{SPACER}/{version}", signature, inputs) for version in (1, 2, 3)
+     for signature, inputs in (("serving_default", {"texts": KOREAN}), ("model_inference", {"tokens": TOKENS}))]
 
 
 def download():
