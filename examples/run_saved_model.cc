@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a SavedModel on zeros: run_saved_model [directory] [signature]
+// Runs a SavedModel on a vector of numbers: run_saved_model DIRECTORY INPUT NUMBER...
 #include <slipway/slipway.h>
 
 #include <cstdio>
 
 namespace sw = slipway;
 
-sw::Status Run(const std::string& directory, const std::string& signature) {
+sw::Status Run(const std::string& directory, const std::string& input, const sw::Tensor& x) {
   ASSIGN_OR_RETURN(const sw::SavedModel model, sw::SavedModel::Load(directory));
-  ASSIGN_OR_RETURN(const auto specs, model.inputs(signature));
-  std::map<std::string, sw::Tensor> inputs;
-  for (const sw::TensorSpec& spec : specs) {
-    sw::Shape shape;
-    for (const int64_t size : spec.shape.dims()) shape.AddDim(size < 0 ? 2 : size);
-    sw::Tensor zeros(spec.dtype, shape);
-    if (!sw::IsObject(spec.dtype)) std::memset(zeros.raw_data(), 0, zeros.byte_size());
-    inputs.emplace(spec.name, zeros);
-  }
-  ASSIGN_OR_RETURN(const auto outputs, model.Run(signature, inputs));
+  ASSIGN_OR_RETURN(const auto outputs, model.Run("serving_default", {{input, x}}));
   for (const auto& [name, value] : outputs) {
     std::printf("%s = %s\n", name.c_str(), value.ToString().c_str());
   }
@@ -26,8 +17,11 @@ sw::Status Run(const std::string& directory, const std::string& signature) {
 }
 
 int main(int argc, char** argv) {
-  const sw::Status status =
-      Run(argc > 1 ? argv[1] : "models/fashion_mnist/1", argc > 2 ? argv[2] : "serving_default");
-  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  if (argc < 3) return 2;
+  std::vector<float> numbers;
+  for (int i = 3; i < argc; ++i) numbers.push_back(std::stof(argv[i]));
+  const sw::Tensor x = sw::Tensor::FromValues<float>(numbers, sw::Shape({argc - 3}));
+  const sw::Status status = Run(argv[1], argv[2], x);
+  if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -16,31 +16,30 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-# The smallest of each family and the side of its input: what its layers still admit.
-FAMILIES = {
-    "MobileNet": 64, "MobileNetV2": 64, "MobileNetV3Small": 64, "EfficientNetB0": 64,
-    "EfficientNetV2B0": 64, "ResNet50": 64, "ResNet50V2": 64, "DenseNet121": 64, "VGG16": 32,
-    "InceptionV3": 75, "InceptionResNetV2": 75, "Xception": 71, "NASNetMobile": 64,
-    "ConvNeXtTiny": 64, "RegNetX002": 64, "RegNetY002": 64, "ResNetRS50": 64}
-OTHERS = {
-    "MobileNetV3Large": 64, "EfficientNetB1": 64, "EfficientNetB2": 64, "EfficientNetB3": 64,
-    "EfficientNetB4": 64, "EfficientNetV2B1": 64, "EfficientNetV2B2": 64, "EfficientNetV2B3": 64,
-    "EfficientNetV2S": 64, "ResNet101": 64, "ResNet152": 64, "ResNet101V2": 64, "ResNet152V2": 64,
-    "DenseNet169": 64, "DenseNet201": 64, "VGG19": 32, "NASNetLarge": 64, "ConvNeXtSmall": 64,
-    "ConvNeXtBase": 64, "RegNetX004": 64, "RegNetX006": 64, "RegNetY004": 64, "RegNetY006": 64,
-    "ResNetRS101": 64}
+# The smallest of each family.
+FAMILIES = ["MobileNet", "MobileNetV2", "MobileNetV3Small", "EfficientNetB0", "EfficientNetV2B0", "ResNet50",
+            "ResNet50V2", "DenseNet121", "VGG16", "InceptionV3", "InceptionResNetV2", "Xception", "NASNetMobile",
+            "ConvNeXtTiny", "RegNetX002", "RegNetY002", "ResNetRS50"]
+LIBRARIES = {"keras": keras, "tf_keras": tf_keras}
 
 
 def chosen():
-    """(library, model) by name."""
+    """(library, model) by name; Keras 3 lacks some that Keras 2 has."""
     named = os.environ.get("SLIPWAY_APPLICATIONS")
     if named:
         return [tuple(name.split(".")) for name in named.split(",")]
-    names = list(FAMILIES)
     if not os.environ.get("SLIPWAY_ALL_APPLICATIONS"):  # Keras 3 and 2 in turn
-        return [(("keras", "tf_keras")[i % 2], name) for i, name in enumerate(names)]
-    names += OTHERS
-    return [(library, name) for name in names for library in ("keras", "tf_keras")]
+        both = [[library for library, module in LIBRARIES.items() if hasattr(module.applications, name)]
+                for name in FAMILIES]
+        return [(have[i % len(have)], name) for i, (have, name) in enumerate(zip(both, FAMILIES))]
+    return [(library, name) for library, module in LIBRARIES.items()
+            for name in dir(module.applications) if name[0].isupper()]
+
+
+def input_side(name):
+    """The smallest image that the layers of the model admit."""
+    sides = {"VGG": 32, "Inception": 75, "Xception": 71}
+    return next((side for start, side in sides.items() if name.startswith(start)), 64)
 
 
 def scatter_weights(model):
@@ -61,12 +60,10 @@ def save(library, model, folder):
 
 def compare(slipway, library, name, folder):
     """What is wrong, or None."""
-    module = {"keras": keras, "tf_keras": tf_keras}[library]
-    make = getattr(module.applications, name, None)
-    if make is None:
-        return None  # this version of the library has no such model
+    module = LIBRARIES[library]
+    make = getattr(module.applications, name)
     module.backend.clear_session()
-    side = {**FAMILIES, **OTHERS}[name]
+    side = input_side(name)
     model = make(weights=None, input_shape=(side, side, 3), classes=10)
     scatter_weights(model)
     saved = os.path.join(folder, "model")
