@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/golden/saved_models/{loops,lists,graph_v1} with TensorFlow.
+"""Writes tests/golden/saved_models/{loops,lists,graph_v1,words_1,words_2} with TensorFlow.
 
   make_control_flow_goldens.py tests/golden
 
@@ -14,18 +14,22 @@ loops     While, Case and If, nested, with growing shapes; calls of functions by
 lists     every TensorList op
 graph_v1  a graph of TensorFlow 1: reference variables (partitioned, scattered, assigned in a
           branch), conditionals and loops of switches and merges, arrays, stacks, a main op
+words_1   a vocabulary from an asset with room for other words, and a table that one signature fills
+          and another reads
+words_2   its second version: the same names of nodes, tables and assets, other words
 """
 import json
 import os
 import shutil
 import sys
+import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 
 raw, v1 = tf.raw_ops, tf.compat.v1
-out = os.path.join(sys.argv[1], "saved_models")
+out = os.path.abspath(os.path.join(sys.argv[1], "saved_models"))
 NAMES = {"float32": "DT_FLOAT", "int32": "DT_INT32", "int64": "DT_INT64", "bool": "DT_BOOL",
          "string": "DT_STRING"}
 
@@ -216,6 +220,36 @@ def graph_v1():
     v1.enable_control_flow_v2()
 
 
+class Words(tf.Module):
+    def __init__(self, path):
+        super().__init__()
+        words = tf.lookup.TextFileInitializer(path, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+                                              tf.lookup.TextFileIndex.LINE_NUMBER)
+        self.ids = tf.lookup.StaticVocabularyTable(words, 2)
+        self.counts = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, 0)
+
+    @tf.function(input_signature=[spec(tf.string, [None])])
+    def look_up(self, words):
+        return {"ids": self.ids[words], "counts": self.counts[words]}
+
+    @tf.function(input_signature=[spec(tf.string, [None])])
+    def count(self, words):
+        self.counts.insert(words, self.counts[words] + 1)
+        return {"size": self.counts.size()}
+
+
+def vocabularies(folder):
+    os.chdir(folder)
+    path = "vocabulary.txt"  # the table is named after it
+    for version, text in (("words_1", "red\ngreen\nblue\n"), ("words_2", "blue\nred\n\u00e9t\u00e9\ngreen\n")):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        words = Words(path)
+        asked = {"words": np.array(["blue", "red", "green", "\u00e9t\u00e9", "x"])}
+        save(version, words, {"look_up": words.look_up, "count": words.count},
+             [("look_up", asked), ("count", {"words": np.array(["red", "x"])}), ("look_up", asked)])
+
+
 loops, lists = Loops(), Lists()
 save("loops", loops, {"grow": loops.grow, "nested": loops.nested, "gradient": loops.gradient},
      [("grow", {"n": np.int32(5)}), ("grow", {"n": np.int32(0)}),
@@ -226,3 +260,5 @@ save("lists", lists, {"lists": lists.lists, "fill": lists.fill},
      [("lists", {"x": np.float32([[1, 2], [4, 8], [16, 32]]), "at": np.int32([3, 0, 1])}),
       ("fill", {"n": np.int32(100)})])
 graph_v1()
+with tempfile.TemporaryDirectory() as temporary:
+    vocabularies(temporary)

@@ -43,12 +43,41 @@ TEST_P(ControlFlow, GivesWhatTensorFlowGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ControlFlow,
-                         ::testing::Combine(::testing::Values("loops", "lists", "graph_v1"),
+                         ::testing::Combine(::testing::Values("loops", "lists", "graph_v1",
+                                                              "words_1", "words_2"),
                                             ::testing::Bool()),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) +
                                   (std::get<1>(info.param) ? "" : "_without_passes");
                          });
+
+// Two versions whose tables have the same names, as a server has them during a change.
+TEST(ControlFlowModel, TwoVersionsOfATableAnswerFromTheirOwnVocabularies) {
+  Env* env = Env::Default();
+  const std::string versions[] = {"words_1", "words_2"};
+  std::unique_ptr<SavedModel> models[2];
+  for (int i = 0; i < 2; ++i) {
+    auto model = SavedModel::Load(env, Golden(versions[i]) + "/saved_model");
+    ASSERT_TRUE(model.ok()) << model.status().ToString();
+    models[i] = *std::move(model);
+  }
+  const auto request = ReadTensorJsonRequest(env, Golden("words_1") + "/case.json");
+  ASSERT_TRUE(request.ok());
+  for (size_t step = 0; step < request->calls.size(); ++step) {
+    const auto& call = request->calls[step];
+    for (int i = 0; i < 2; ++i) {
+      auto outputs = (*models[i]->FindSignature(call.signature))
+                         ->Run(TensorMap(call.inputs.begin(), call.inputs.end()));
+      ASSERT_TRUE(outputs.ok()) << outputs.status().ToString();
+      const auto wanted =
+          ReadTensorJsonMap(env, Golden(versions[i]) + "/expected.json", StrCat("step", step));
+      ASSERT_TRUE(wanted.ok());
+      for (const auto& [output, want] : *wanted) {
+        EXPECT_EQ(TensorToJson(outputs->at(output)), TensorToJson(want)) << versions[i] << output;
+      }
+    }
+  }
+}
 
 // What one loaded model writes, another one of the same files does not see.
 TEST(ControlFlowModel, TwoVersionsShareNothingByName) {
