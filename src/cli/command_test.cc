@@ -163,6 +163,24 @@ TEST(ModelShowTest, PassesAndPicture) {
   EXPECT_THAT(unknown.text, HasSubstr("Please choose from: serving_default"));
 }
 
+TEST(ModelRunTest, WithAndWithoutPasses) {
+  const std::string folder = JoinPath(testing::TempDir(), "slipway_passes");
+  for (const bool passes : {true, false}) {
+    const std::string trace = JoinPath(folder, "trace.json");
+    ASSERT_TRUE(Env::Default()->CreateDirectories(folder).ok());
+    std::vector<std::string> args = {"model", "run", kAffine, "--input_exprs=x=[1.0,2.0]",
+                                     "--trace=" + trace};
+    if (!passes) args.push_back("--passes=none");
+    EXPECT_THAT(RunMain(args).text, HasSubstr("[2.5 3"));
+    // The read of a variable that nothing writes is what a pass takes away.
+    const bool reads = ReadFile(Env::Default(), trace)->find("ReadVariableOp") != std::string::npos;
+    EXPECT_EQ(reads, !passes);
+  }
+  const Printed wrong = RunMain({"model", "run", kAffine, "--input_exprs=x=[1]", "--passes=some"});
+  EXPECT_NE(wrong.exit, kDone);
+  EXPECT_THAT(wrong.text, HasSubstr("--passes is 'some'; wanted all or none"));
+}
+
 TEST(ModelRunTest, TraceHasTheOpsOfTheLastCall) {
   const std::string folder = JoinPath(testing::TempDir(), "slipway_trace");
   ASSERT_TRUE(Env::Default()->CreateDirectories(folder).ok());

@@ -20,7 +20,9 @@ std::vector<Flag> LoadFlags::Table() {
           {"max_loop_iterations", &max_loop_iterations,
            "How often a loop of a model may go round; 0 is no limit"},
           {"custom_op_library", &custom_op_library,
-           "A shared library of custom ops that models may use; may be given several times"}};
+           "A shared library of custom ops that models may use; may be given several times"},
+          {"passes", &passes,
+           "all, or none: run the graphs as they are written, to tell whether a pass is at fault"}};
 }
 
 Status LoadFlags::Apply(LoadOptions* options) const {
@@ -36,12 +38,16 @@ Status LoadFlags::Apply(LoadOptions* options) const {
     return InvalidArgumentError(
         StrCat("--max_loop_iterations is ", max_loop_iterations, "; wanted 0 or more"));
   }
+  if (passes != "all" && passes != "none") {
+    return InvalidArgumentError(StrCat("--passes is '", passes, "'; wanted all or none"));
+  }
   for (const std::string& library : custom_op_library) {
     RETURN_IF_ERROR(kernels::LoadCustomOpLibrary(library));
   }
   options->max_model_bytes = static_cast<uint64_t>(max_model_bytes);
   options->max_call_depth = max_call_depth;
   options->max_loop_iterations = max_loop_iterations;
+  options->run_passes = passes == "all";
   return OkStatus();
 }
 

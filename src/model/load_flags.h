@@ -18,6 +18,7 @@ struct LoadFlags {
   int32_t max_call_depth = 128;
   int64_t max_loop_iterations = 0;
   std::vector<std::string> custom_op_library;
+  std::string passes = "all";
 
   std::vector<Flag> Table();
   // Puts them into `options`, and loads the libraries of custom ops. INVALID_ARGUMENT names a flag
