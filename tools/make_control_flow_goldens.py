@@ -129,6 +129,8 @@ class Lists(tf.Module):
             "resized": stack(raw.TensorListResize(input_handle=whole, size=1)),
             "shape": raw.TensorListElementShape(input_handle=whole, shape_type=tf.int64),
             "zeros": stack(tf.zeros_like(both)),
+            # Elements that both have, one has, none has.
+            "added": stack(raw.AddN(inputs=[some, raw.TensorListSetItem(input_handle=some, index=1, item=[8.0, 4.0])])),
         }
 
     @tf.function(input_signature=[spec(tf.int32)])

@@ -9,6 +9,7 @@
 #include "kernels/checks.h"
 #include "kernels/elementwise.h"
 #include "kernels/kernel_table.h"
+#include "kernels/tensor_list.h"
 #include "kernels/types.h"
 
 namespace slipway::kernels {
@@ -300,14 +301,42 @@ using SumTypes =
     TypeList<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
              uint64_t, Half, BFloat16, std::complex<float>, std::complex<double>>;
 
+BinaryLoop SumLoop(DType dtype) {
+  if (dtype == DType::kFloat) return FastBinaryLoop(FastBinary::kAdd);
+  return SwitchType<BinaryLoop>(SumTypes{}, dtype, []<typename T>() -> BinaryLoop {
+    return &BinaryLoopOf<T, T, WrapAdd<T>>;
+  });
+}
+
+// Of two elements of lists, which may be lists themselves.
+StatusOr<Tensor> AddElements(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == DType::kVariant) return AddLists(a, b, AddElements);
+  const BinaryLoop add = SumLoop(a.dtype());
+  if (add == nullptr || a.dtype() != b.dtype() || !(a.shape() == b.shape())) {
+    return InvalidArgumentError(
+        StrCat("Trying to add two tensors that do not fit: ", DTypeName(a.dtype()),
+               a.shape().ToString(), " and ", DTypeName(b.dtype()), b.shape().ToString()));
+  }
+  ASSIGN_OR_RETURN(Tensor sum, Tensor::Allocate(a.dtype(), a.shape()));
+  add(a.raw_data(), 1, b.raw_data(), 1, sum.raw_data(), a.num_elements(), 0);
+  return sum;
+}
+
+// What a gradient that comes to a list in several ways is summed with.
+Status AddAllLists(KernelContext& c) {
+  Tensor sum = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    ASSIGN_OR_RETURN(sum, AddLists(sum, c.input(i), AddElements));
+  }
+  c.SetOutput(0, std::move(sum));
+  return OkStatus();
+}
+
 StatusOr<KernelFn> BindAddN(const BindContext& c) {
+  if (c.input_dtype(0) == DType::kVariant) return KernelFn(AddAllLists);
   BinaryKernel add;
   add.dtype = add.out_dtype = c.input_dtype(0);
-  add.loop = add.dtype == DType::kFloat
-                 ? FastBinaryLoop(FastBinary::kAdd)
-                 : SwitchType<BinaryLoop>(SumTypes{}, add.dtype, []<typename T>() -> BinaryLoop {
-                     return &BinaryLoopOf<T, T, WrapAdd<T>>;
-                   });
+  add.loop = SumLoop(add.dtype);
   return KernelFn([add](KernelContext& ctx) { return AddAll(ctx, add); });
 }
 
@@ -326,7 +355,9 @@ std::vector<KernelDef> MakeTable() {
   rows.push_back({"LogicalAnd", BindLogical, {}, "T", either});
   rows.push_back({"LogicalOr", BindLogical, {}, "T", either});
   rows.push_back({"AccumulateNV2", BindAddN, SumTypes::DTypes(), "T", {{0, 0}}});
-  rows.push_back({"AddN", BindAddN, SumTypes::DTypes(), "T", {{0, 0}}});
+  std::vector<DType> sums = SumTypes::DTypes();
+  sums.push_back(DType::kVariant);
+  rows.push_back({"AddN", BindAddN, sums, "T", {{0, 0}}});
   return MakeKernels(std::move(rows));
 }
 

@@ -75,6 +75,33 @@ StatusOr<Tensor> ZeroTensor(DType dtype, const Shape& shape) {
   return zeros;
 }
 
+StatusOr<Tensor> AddLists(const Tensor& a, const Tensor& b, const AddTensorsFn& add) {
+  ASSIGN_OR_RETURN(const TensorList* x, ListOf(a));
+  ASSIGN_OR_RETURN(const TensorList* y, ListOf(b));
+  if (x->element_dtype != y->element_dtype) {
+    return InvalidArgumentError(
+        StrCat("Trying to add two lists of tensors of different dtypes. One is ",
+               DTypeName(x->element_dtype), " and the other is ", DTypeName(y->element_dtype)));
+  }
+  if (x->items.size() != y->items.size()) {
+    return InvalidArgumentError(
+        StrCat("Trying to add two lists of tensors with different lengths. One is ",
+               x->items.size(), " and the other is ", y->items.size()));
+  }
+  TensorList sum = *x;
+  ASSIGN_OR_RETURN(sum.element_shape, MergeElementShapes(x->element_shape, y->element_shape));
+  for (int64_t i = 0; i < x->items.size(); ++i) {
+    if (!y->items[i].valid()) continue;
+    if (!x->items[i].valid()) {
+      sum.items.Set(i, y->items[i]);
+      continue;
+    }
+    ASSIGN_OR_RETURN(Tensor item, add(x->items[i], y->items[i]));
+    sum.items.Set(i, std::move(item));
+  }
+  return ListHandle(std::move(sum));
+}
+
 StatusOr<Tensor> ZerosLikeList(const Tensor& handle) {
   ASSIGN_OR_RETURN(const TensorList* list, ListOf(handle));
   TensorList zeros = *list;

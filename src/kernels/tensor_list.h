@@ -3,6 +3,7 @@
 // TensorList: the value behind the variant handles of TensorList ops.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -36,6 +37,11 @@ StatusOr<PartialShape> MergeElementShapes(const PartialShape& a, const PartialSh
 StatusOr<Tensor> ZeroTensor(DType dtype, const Shape& shape);
 // In memory that is there. Objects are new already.
 void FillZeros(Tensor* tensor);
+
+// add(x, y) for each pair of elements; an element that only one list has is taken as it is.
+// INVALID_ARGUMENT if types, lengths or shapes do not agree.
+using AddTensorsFn = std::function<StatusOr<Tensor>(const Tensor&, const Tensor&)>;
+StatusOr<Tensor> AddLists(const Tensor& a, const Tensor& b, const AddTensorsFn& add);
 
 // 0 for each element of a list; what ZerosLike of a list is.
 StatusOr<Tensor> ZerosLikeList(const Tensor& handle);
