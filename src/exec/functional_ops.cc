@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/stack.h"
 #include "base/strings.h"
 #include "exec/executable.h"
 #include "exec/frame.h"
 
 namespace slipway::exec {
 namespace {
+
+// What a call leaves free for the kernels that it runs.
+constexpr size_t kStackReserve = 256 << 10;
 
 // The options for what a call runs in turn.
 StatusOr<RunOptions> Nested(const RunOptions& outer, const Executable& callee) {
@@ -18,6 +22,10 @@ StatusOr<RunOptions> Nested(const RunOptions& outer, const Executable& callee) {
                                        " deep: '", callee.function().name, "' may never end"));
   }
   RunOptions inner = outer;
+  if (StackLeft() < kStackReserve) {
+    return ResourceExhaustedError(StrCat("Function calls are nested ", outer.call_depth,
+                                         " deep, and the thread's stack has no room for more"));
+  }
   ++inner.call_depth;
   return inner;
 }
