@@ -1,59 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/gradient_cases.h"
 
-#include <cctype>
+#include "exec/gradient_case_list.h"
 
 namespace slipway::exec {
 namespace {
 
-using ir::AttrMap;
-using ir::GraphBuilder;
-using ir::Output;
-using Outputs = std::vector<Output>;
-using Make = decltype(GradientCase::make);
-
-// Values between lo and hi in an order without pattern, all different.
-Tensor Values(const Shape& shape, float lo, float hi, int phase = 0) {
-  Tensor t(DType::kFloat, shape);
-  const auto n = static_cast<size_t>(t.num_elements());
-  for (size_t i = 0; i < n; ++i) {
-    const size_t place = (i * 7 + static_cast<size_t>(phase) * 3) % (n % 7 == 0 ? n + 1 : n);
-    t.flat<float>()[i] =
-        lo + (hi - lo) * (static_cast<float>(place) + 0.5f) / static_cast<float>(n + 1);
-  }
-  return t;
-}
-// Away from zero, both signs.
-Tensor Signed(const Shape& shape, int phase = 0) {
-  // The shift keeps values of different phases apart: Maximum must not tie.
-  const float lo = 0.3f + 0.031f * static_cast<float>(phase);
-  Tensor t = Values(shape, lo, lo + 1, phase);
-  for (size_t i = 1; i < t.flat<float>().size(); i += 2) t.flat<float>()[i] *= -1;
-  return t;
-}
-Tensor Positive(const Shape& shape, int phase = 0) { return Values(shape, 0.5f, 1.7f, phase); }
-Tensor Unit(const Shape& shape, int phase = 0) { return Values(shape, -0.75f, 0.75f, phase); }
-Tensor Ints(std::initializer_list<int32_t> values) { return Tensor::Vector<int32_t>(values); }
-
-class Cases {
- public:
-  void Add(const std::string& name, const std::string& op, std::vector<Tensor> inputs, Make make) {
-    cases_.push_back({name, op, std::move(inputs), std::move(make)});
-  }
-  // The op on all inputs.
-  void Plain(const std::string& op, std::vector<Tensor> inputs, AttrMap attrs = {},
-             const std::string& suffix = "") {
-    std::string name = op + suffix;
-    name[0] = static_cast<char>(std::toupper(name[0]));
-    Add(name, op, std::move(inputs),
-        [op, attrs](GraphBuilder& b, const Outputs& x) { return b.Ops(op, x, attrs); });
-  }
-  GradientCase& last() { return cases_.back(); }
-  std::vector<GradientCase> Take() { return std::move(cases_); }
-
- private:
-  std::vector<GradientCase> cases_;
-};
+using namespace gradient_cases;  // NOLINT
 
 void AddUnary(Cases& c) {
   const Shape s = {2, 3};
@@ -184,6 +137,10 @@ void AddArray(Cases& c) {
   with("BroadcastTo", Signed({2, 1}), {4, 2, 3});
   with("BroadcastTo", Tensor::Scalar(0.4f), {2, 3}, "FromScalar");
   with("ReverseV2", Signed({2, 3}), {1});
+  with("ReverseSequence", Signed({3, 4}), {2, 4, 1}, "", {{"seq_dim", 1}});
+  c.Add("Roll", "Roll", {Signed({3, 4})}, [](GraphBuilder& b, const Outputs& x) {
+    return b.Ops("Roll", {x[0], b.Int32Vector({1, -2}), b.Int32Vector({0, 1})});
+  });
   c.Plain("Transpose", {Signed({2, 3, 2}), Ints({2, 0, 1})}, {}, "Dynamic");
   c.Plain("Tile", {Signed({2, 3}), Ints({1, 3})}, {}, "Dynamic");
   c.Plain("Squeeze", {Signed({2, 1, 3})}, {{"squeeze_dims", std::vector<int64_t>{1}}});
@@ -216,6 +173,10 @@ void AddArray(Cases& c) {
   c.Add("PadOfKnownWidth", "Pad", {Signed({2, 3})}, [paddings](GraphBuilder& b, const Outputs& x) {
     return b.Ops("Pad", {x[0], b.Const(paddings)});
   });
+  for (const char* mode : {"REFLECT", "SYMMETRIC"}) {
+    Tensor borders = Tensor::FromValues<int32_t>({1, 0, 1, 2}, {2, 2});
+    c.Plain("MirrorPad", {Signed({2, 3}), borders}, {{"mode", mode}}, mode);
+  }
   c.Plain("PadV2", {Signed({2, 3}), paddings, Tensor::Scalar(0.5f)});
   c.last().constant = {2};
   c.Plain("Fill", {Ints({2, 3}), Tensor::Scalar(0.5f)});
@@ -244,6 +205,18 @@ void AddIndex(Cases& c) {
   Tensor rows = Tensor::FromValues<int32_t>({2, 0}, {2, 1});
   c.Plain("ScatterNd", {rows, Signed({2, 2}), Ints({3, 2})});
   c.Plain("TensorScatterUpdate", {Signed({3, 2}), rows, Signed({2, 2}, 1)});
+  c.Add("GatherV2Batch", "GatherV2", {Signed({2, 3, 2}), twice},
+        [](GraphBuilder& b, const Outputs& x) {
+          return b.Ops("GatherV2", {x[0], x[1], b.Scalar<int32_t>(1)}, {{"batch_dims", 1}});
+        });
+  c.Add("GatherV2BatchInner", "GatherV2", {Signed({2, 2, 3, 2}), twice},
+        [](GraphBuilder& b, const Outputs& x) {
+          return b.Ops("GatherV2", {x[0], x[1], b.Scalar<int32_t>(2)}, {{"batch_dims", 1}});
+        });
+  for (const char* op :
+       {"TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin"}) {
+    c.Plain(op, {Signed({3, 2}), rows, Signed({2, 2}, 1)});
+  }
   c.Plain("UnsortedSegmentSum", {Signed({4, 2}), Ints({1, -1, 0, 1}), Tensor::Scalar<int32_t>(2)});
 }
 
@@ -259,6 +232,10 @@ const std::vector<GradientCase>& AllGradientCases() {
     AddNn(c);
     AddArray(c);
     AddIndex(c);
+    gradient_cases::AddWindows(c);
+    gradient_cases::AddLinalg(c);
+    gradient_cases::AddSegments(c);
+    gradient_cases::AddSpecial(c);
     return new std::vector<GradientCase>(c.Take());
   }();
   return *cases;

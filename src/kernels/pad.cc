@@ -8,6 +8,7 @@
 #include "kernels/checks.h"
 #include "kernels/kernel_table.h"
 #include "kernels/strided_copy.h"
+#include "kernels/types.h"
 
 namespace slipway::kernels {
 namespace {
@@ -76,36 +77,80 @@ int64_t Mirrored(int64_t at, int64_t n, int64_t offset) {
   return at;
 }
 
-StatusOr<KernelFn> BindMirrorPad(const BindContext& bind) {
+// 1 where the border itself is not repeated.
+StatusOr<int64_t> MirrorOffset(const BindContext& bind) {
   const std::string mode = AttrOr<std::string>(*bind.node, "mode", "");
-  if (mode != "REFLECT" && mode != "SYMMETRIC") {
-    return InvalidArgumentError(StrCat("mode must be either REFLECT or SYMMETRIC, not ", mode));
+  if (mode == "REFLECT") return 1;
+  if (mode == "SYMMETRIC") return 0;
+  return InvalidArgumentError(StrCat("mode must be either REFLECT or SYMMETRIC, not ", mode));
+}
+
+Status CheckMirror(const Shape& inner, const Shape& padded, const IntVec& before, int64_t offset) {
+  for (int d = 0; d < inner.rank(); ++d) {
+    const int64_t front = before[static_cast<size_t>(d)];
+    const int64_t after = padded.dim(d) - inner.dim(d) - front;
+    if (front <= inner.dim(d) - offset && after <= inner.dim(d) - offset) continue;
+    return InvalidArgumentError(StrCat(
+        "paddings must be ", offset == 1 ? "less than" : "no greater than", " the dimension size: ",
+        front, ", ", after, offset == 1 ? " not less than " : " greater than ", inner.dim(d)));
   }
-  const int64_t offset = mode == "REFLECT" ? 1 : 0;
+  return OkStatus();
+}
+
+// fn(i, from) for each element i of the padded tensor and the element of the inner one that it is a
+// copy of.
+template <typename Fn>
+void ForMirrored(const Shape& inner, const Shape& padded, const IntVec& before, int64_t offset,
+                 const Fn& fn) {
+  const IntVec strides = RowMajorStrides(inner);
+  const int64_t count = padded.num_elements();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, from = 0;
+    for (int d = inner.rank() - 1; d >= 0; --d) {
+      const auto k = static_cast<size_t>(d);
+      const int64_t at = rest % padded.dim(d) - before[k];
+      rest /= padded.dim(d);
+      from += Mirrored(at, inner.dim(d), offset) * strides[k];
+    }
+    fn(i, from);
+  }
+}
+
+StatusOr<KernelFn> BindMirrorPad(const BindContext& bind) {
+  ASSIGN_OR_RETURN(const int64_t offset, MirrorOffset(bind));
   return KernelFn([offset](KernelContext& c) -> Status {
     const Tensor& x = c.input(0);
     ASSIGN_OR_RETURN(Padding padding, ReadPadding(x, c.input(1)));
-    for (int d = 0; d < x.rank(); ++d) {
-      const int64_t before = padding.before[static_cast<size_t>(d)];
-      const int64_t after = padding.output.dim(d) - x.dim(d) - before;
-      if (before <= x.dim(d) - offset && after <= x.dim(d) - offset) continue;
-      return InvalidArgumentError(
-          StrCat("paddings must be ", offset == 1 ? "less than" : "no greater than",
-                 " the dimension size: ", before, ", ", after,
-                 offset == 1 ? " not less than " : " greater than ", x.dim(d)));
-    }
+    RETURN_IF_ERROR(CheckMirror(x.shape(), padding.output, padding.before, offset));
     ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, padding.output));
-    const IntVec strides = RowMajorStrides(x.shape());
-    for (int64_t i = 0; i < y->num_elements(); ++i) {
-      int64_t rest = i, from = 0;
-      for (int d = x.rank() - 1; d >= 0; --d) {
-        const auto k = static_cast<size_t>(d);
-        const int64_t at = rest % padding.output.dim(d) - padding.before[k];
-        rest /= padding.output.dim(d);
-        from += Mirrored(at, x.dim(d), offset) * strides[k];
-      }
+    ForMirrored(x.shape(), padding.output, padding.before, offset, [&](int64_t i, int64_t from) {
       CopyElements(x.dtype(), ElementOf(x, from), ElementOf(*y, i), 1);
+    });
+    return OkStatus();
+  });
+}
+
+// What arrives at the copies of an element is summed.
+StatusOr<KernelFn> BindMirrorPadGrad(const BindContext& bind) {
+  ASSIGN_OR_RETURN(const int64_t offset, MirrorOffset(bind));
+  return KernelFn([offset](KernelContext& c) -> Status {
+    const Tensor& dy = c.input(0);
+    ASSIGN_OR_RETURN(const Padding larger, ReadPadding(dy, c.input(1)));
+    IntVec dims;
+    for (int d = 0; d < dy.rank(); ++d) {
+      dims.push_back(std::max<int64_t>(0, 2 * dy.dim(d) - larger.output.dim(d)));
     }
+    ASSIGN_OR_RETURN(const Shape inner, Shape::FromDims(dims.span()));
+    RETURN_IF_ERROR(CheckMirror(inner, dy.shape(), larger.before, offset));
+    ASSIGN_OR_RETURN(Tensor * dx, c.AllocateOutput(0, inner));
+    SwitchType<int>(AllNumbers{}, dy.dtype(), [&]<typename T>() {
+      const T* from = dy.flat<T>().data();
+      T* to = dx->flat<T>().data();
+      std::fill_n(to, dx->num_elements(), T(0));
+      ForMirrored(inner, dy.shape(), larger.before, offset,
+                  [&](int64_t i, int64_t at) { to[at] = WrapAdd(to[at], from[i]); });
+      return 0;
+    });
     return OkStatus();
   });
 }
@@ -181,6 +226,7 @@ std::vector<KernelDef> MakeTable() {
       {"Pad", BindPlain<RunPad>},
       {"PadV2", BindPlain<RunPad>},
       {"MirrorPad", BindMirrorPad},
+      {"MirrorPadGrad", BindMirrorPadGrad, AllNumbers::DTypes()},
       {"Tile", BindPlain<RunTile>},
       {"ReverseV2", BindPlain<RunReverse>},
   });

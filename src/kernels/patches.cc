@@ -67,6 +67,9 @@ StatusOr<KernelFn> BindPatches(const BindContext& bind) {
   });
 }
 
+using DilationTypes = TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t,
+                               uint8_t, uint16_t, uint32_t, uint64_t>;
+
 // The largest of pixel + filter under a window, by channel.
 template <typename T>
 void Dilate(const Conv& c, const T* input, const T* filter, int64_t row, T* to) {
@@ -98,15 +101,66 @@ StatusOr<KernelFn> BindDilation2D(const BindContext& bind) {
     ASSIGN_OR_RETURN(const Shape shape, c.output_shape());
     ASSIGN_OR_RETURN(Tensor * y, ctx.AllocateOutput(0, shape));
     if (y->num_elements() == 0) return OkStatus();
-    using Types = TypeList<float, double, Half, BFloat16, int8_t, int16_t, int32_t, int64_t,
-                           uint8_t, uint16_t, uint32_t, uint64_t>;
-    SwitchType<int>(Types{}, x.dtype(), [&]<typename T>() {
+    SwitchType<int>(DilationTypes{}, x.dtype(), [&]<typename T>() {
       ctx.intra_op().ParallelFor(c.rows(), 16, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) {
           Dilate(c, x.flat<T>().data(), ctx.input(1).flat<T>().data(), r,
                  y->flat<T>().data() + r * c.in_channels);
         }
       });
+      return 0;
+    });
+    return OkStatus();
+  });
+}
+
+// dy goes to the pixel, or to the tap of the filter, whose sum was the largest: the first of them.
+template <typename T>
+void DilateBack(const Conv& c, const T* input, const T* filter, const T* dy, bool by_filter,
+                T* to) {
+  using A = ComputeType<T>;
+  for (int64_t row = 0; row < c.rows(); ++row) {
+    const ConvRow at = RowAt(c, row);
+    const int64_t image = at.image * c.in_pixels;
+    for (int64_t i = 0; i < c.in_channels; ++i) {
+      A max = std::numeric_limits<A>::lowest();
+      int64_t best = -1;
+      ForTaps(c, at, [&](int64_t tap, int64_t pixel) {
+        if (pixel < 0) return;
+        const int64_t from = (image + pixel) * c.in_channels + i, weight = tap * c.in_channels + i;
+        const A value = WrapAdd(static_cast<A>(input[from]), static_cast<A>(filter[weight]));
+        if (!(value > max) && best >= 0) return;
+        max = value;
+        best = by_filter ? weight : from;
+      });
+      if (best >= 0) to[best] = WrapAdd(to[best], dy[row * c.in_channels + i]);
+    }
+  }
+}
+
+StatusOr<KernelFn> BindDilation2DBackprop(const BindContext& bind) {
+  ASSIGN_OR_RETURN(const ir::WindowSpec spec,
+                   ir::ReadWindowSpec(*bind.node, {.dilations = "rates"}));
+  const bool by_filter = bind.node->op() == "Dilation2DBackpropFilter";
+  return KernelFn([spec, by_filter](KernelContext& ctx) -> Status {
+    const Tensor& x = ctx.input(0);
+    const Tensor& dy = ctx.input(2);
+    RETURN_IF_ERROR(CheckRank(x, 4, "input"));
+    RETURN_IF_ERROR(CheckRank(ctx.input(1), 3, "filter"));
+    Shape filter = ctx.input(1).shape();
+    filter.AddDim(1);
+    ASSIGN_OR_RETURN(const Conv c, MakeConv(spec, x.shape(), filter, true));
+    ASSIGN_OR_RETURN(const Shape shape, c.output_shape());
+    if (!(dy.shape() == shape)) {
+      return InvalidArgumentError(StrCat("out_backprop has the shape ", dy.shape().ToString(),
+                                         ", the output of the op ", shape.ToString()));
+    }
+    ASSIGN_OR_RETURN(Tensor * to, ctx.AllocateOutput(0, ctx.input(by_filter ? 1 : 0).shape()));
+    SwitchType<int>(DilationTypes{}, x.dtype(), [&]<typename T>() {
+      std::fill_n(to->flat<T>().data(), to->num_elements(), T(0));
+      if (dy.num_elements() == 0) return 0;
+      DilateBack(c, x.flat<T>().data(), ctx.input(1).flat<T>().data(), dy.flat<T>().data(),
+                 by_filter, to->flat<T>().data());
       return 0;
     });
     return OkStatus();
@@ -211,6 +265,8 @@ std::span<const KernelDef> PatchKernels() {
     for (DType t : {DType::kBool, DType::kComplex64, DType::kComplex128}) types.push_back(t);
     return MakeKernels({
         {"Dilation2D", BindDilation2D, NumberTypes()},
+        {"Dilation2DBackpropFilter", BindDilation2DBackprop, NumberTypes()},
+        {"Dilation2DBackpropInput", BindDilation2DBackprop, NumberTypes()},
         {"ExtractGlimpse", BindGlimpse},
         {"ExtractImagePatches", BindPatches, types},
         {"ExtractVolumePatches", BindPatches, NumberTypes()},

@@ -67,9 +67,8 @@ const std::unordered_map<std::string_view, RealLoops>& UnaryOps() {
 
 const std::unordered_map<std::string_view, RealBinaryLoops>& BinaryOps() {
   static const std::unordered_map<std::string_view, RealBinaryLoops> ops = {
-      {"Igamma", Loops2<IncompleteGammaP>()},
-      {"Igammac", Loops2<IncompleteGammaQ>()},
-      {"Polygamma", Loops2<Polygamma>()},
+      {"Igamma", Loops2<IncompleteGammaP>()},  {"IgammaGradA", Loops2<IncompleteGammaPByA>()},
+      {"Igammac", Loops2<IncompleteGammaQ>()}, {"Polygamma", Loops2<Polygamma>()},
       {"Zeta", Loops2<HurwitzZeta>()},
   };
   return ops;
@@ -125,7 +124,7 @@ std::vector<KernelDef> MakeTable() {
     rows.push_back({name.data(), BindUnary, FloatTypes(), "T", {{0, 0}}});
   }
   for (const auto& [name, loops] : BinaryOps()) {
-    const bool halves = name.starts_with("Igamma");
+    const bool halves = name == "Igamma" || name == "Igammac";
     rows.push_back(
         {name.data(), BindBinary, halves ? FloatTypes() : Reals::DTypes(), "T", {{0, 0}, {1, 0}}});
   }

@@ -337,6 +337,25 @@ double IncompleteGammaQ(double a, double x) {
   return x < 1 || x < a ? 1 - GammaSeries(a, x) : GammaFraction(a, x);
 }
 
+// Term by term from P = x^a e^-x / Gamma(a + 1) (1 + x / (a + 1) + x^2 / ((a + 1) (a + 2)) + …).
+double IncompleteGammaPByA(double a, double x) {
+  if (!(x >= 0) || !(a > 0)) return kNan;
+  if (x == 0 || std::isinf(x) || std::isinf(a)) return 0;
+  // So far from a that nothing is left of it.
+  if (x > a + 40 * std::sqrt(a) + 800) return 0;
+  double term = 1, sum = 1, harmonic = 0, by_a = 0;
+  constexpr int kMostTerms = 1000000;
+  for (int n = 1; n < kMostTerms; ++n) {
+    term *= x / (a + n);
+    harmonic += 1 / (a + n);
+    sum += term;
+    by_a -= term * harmonic;
+    if (term * (1 + harmonic) < 1e-17 * sum) break;
+  }
+  const double scale = std::exp(a * std::log(x) - x - LogGamma(a + 1));
+  return scale * (sum * (std::log(x) - Digamma(a + 1)) + by_a);
+}
+
 double IncompleteBeta(double a, double b, double x) {
   if (!(a > 0) || !(b > 0) || !(x >= 0) || x > 1) return kNan;
   if (x == 0 || x == 1) return x;

@@ -41,6 +41,8 @@ double HurwitzZeta(double x, double q);
 // The regularised incomplete gamma functions, lower and upper.
 double IncompleteGammaP(double a, double x);
 double IncompleteGammaQ(double a, double x);
+// The derivative of the lower one by a.
+double IncompleteGammaPByA(double a, double x);
 // The regularised incomplete beta function.
 double IncompleteBeta(double a, double b, double x);
 

@@ -51,6 +51,10 @@ def slices(c):
         c.add("MirrorPad", [floats(4), np.array([[2, 1]], np.int32)], {"mode": mode})
         c.add("MirrorPad", [floats(3, 4), np.array([[2, 1], [1, 2]], np.int32)], {"mode": mode})
         c.add("MirrorPad", [floats(2), np.array([[3, 0]], np.int32)], {"mode": mode}, note="bad", error="")
+        c.add("MirrorPadGrad", [floats(7), np.array([[2, 1]], np.int32)], {"mode": mode})
+        c.add("MirrorPadGrad", [floats(6, 7), np.array([[2, 1], [1, 2]], np.int32)], {"mode": mode})
+        c.add("MirrorPadGrad", [ints(7, dtype=np.int64), np.array([[2, 1]], np.int64)], {"mode": mode}, note="int64")
+        c.add("MirrorPadGrad", [floats(5), np.array([[3, 0]], np.int32)], {"mode": mode}, note="bad", error="")
     for x, m in [((3,), [2]), ((2, 3), [2, 1]), ((2, 3), [1, 3]), ((2, 3), [3, 2]), ((2,), [0]), ((), [])]:
         c.add("Tile", [floats(*x), np.array(m, np.int32)])
     c.add("Tile", [np.array(["a", "b"]), i32(2)], note="string")

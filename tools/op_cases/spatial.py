@@ -47,6 +47,11 @@ def patches(c):
             c.add("ExtractImagePatches", [ints(1, 4, 4, 1, dtype=np.uint8)], attrs, note="u8")
             c.add("Dilation2D", [floats(2, 5, 6, 2), floats(size, size, 2)],
                   {k: v for k, v in attrs.items() if k != "ksizes"}, note=f"{padding}")
+            back = {k: v for k, v in attrs.items() if k != "ksizes"}
+            x, f = floats(2, 5, 6, 2), floats(size, size, 2)
+            dy = floats(*raw.Dilation2D(input=x, filter=f, **back).shape)
+            c.add("Dilation2DBackpropInput", [x, f, dy], back, note=padding)
+            c.add("Dilation2DBackpropFilter", [x, f, dy], back, note=padding)
         c.add("ExtractVolumePatches", [floats(1, 3, 4, 3, 2)],
               {"ksizes": [1, 2, 2, 2, 1], "strides": [1, 1, 2, 1, 1], "padding": padding})
     c.add("Dilation2D", [ints(1, 4, 4, 1), ints(2, 2, 1)],

@@ -29,6 +29,7 @@ def special(c):
         x = np.array([[0.01], [0.5], [1.5], [9], [40], [110]], dtype)
         c.add("Igamma", [a, x], note=name, **near)
         c.add("Igammac", [a, x], note=name, **near)
+        c.add("IgammaGradA", [a, x], note=name, **{**near, "atol": 1e-6})
         c.add("Zeta", [np.array([1.5, 2, 3, 7], dtype), np.array([[0.5], [1], [4.25], [20]], dtype)],
               note=name, **near)
         c.add("Polygamma", [np.array([0, 1, 2, 5], dtype), np.array([[0.5], [1], [4.25], [20]], dtype)],

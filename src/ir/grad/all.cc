@@ -15,7 +15,9 @@ const Table& GradientTable() {
     for (auto family :
          {grad::UnaryGradients(), grad::BinaryGradients(), grad::MatMulGradients(),
           grad::NnGradients(), grad::ReduceGradients(), grad::ArrayGradients(),
-          grad::IndexGradients(), grad::ResourceGradients(), grad::OpsWithoutGradient()}) {
+          grad::IndexGradients(), grad::ConvGradients(), grad::EinsumGradients(),
+          grad::ImageGradients(), grad::LinalgGradients(), grad::SegmentGradients(),
+          grad::SpecialGradients(), grad::ResourceGradients(), grad::OpsWithoutGradient()}) {
       for (const GradientEntry& entry : family) rows->emplace(entry.op, &entry);
     }
     return rows;

@@ -4,19 +4,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/grad/attrs.h"
 #include "ir/grad/expr.h"
 #include "ir/grad/shapes.h"
 #include "ir/gradient.h"
 
 namespace slipway::ir::grad {
 namespace {
-
-template <typename T>
-T AttrOr(const Node& node, const char* name, T fallback) {
-  const AttrValue* value = node.FindAttr(name);
-  const T* typed = value == nullptr ? nullptr : value->As<T>();
-  return typed == nullptr ? fallback : *typed;
-}
 
 int NumInputs(GradientContext& c) { return static_cast<int>(c.node().inputs().size()); }
 
@@ -235,6 +229,23 @@ void SelectV2(GradientContext& c) {
   }
 }
 
+void MirrorPad(GradientContext& c) {
+  if (c.wants(0)) {
+    c.set_dx(0, Dy(c).Op("MirrorPadGrad", {c.input(1)}, CopyAttrs(c.node(), {"mode"})));
+  }
+}
+
+void ReverseSequence(GradientContext& c) {
+  if (c.wants(0)) {
+    c.set_dx(0, Dy(c).Op("ReverseSequence", {c.input(1)},
+                         CopyAttrs(c.node(), {"seq_dim", "batch_dim"})));
+  }
+}
+
+void Roll(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, Dy(c).Op("Roll", {-X(c, 1), c.input(2)}));
+}
+
 void ReverseV2(GradientContext& c) {
   if (c.wants(0)) c.set_dx(0, Dy(c).Op("ReverseV2", {c.input(1)}));
 }
@@ -249,11 +260,14 @@ constexpr GradientEntry kEntries[] = {
     {"Fill", Fill},
     {"Identity", Identity},
     {"IdentityN", Identity},
+    {"MirrorPad", MirrorPad},
     {"Pack", Pack},
     {"Pad", Pad},
     {"PadV2", Pad},
     {"Reshape", ReshapeBack},
+    {"ReverseSequence", ReverseSequence},
     {"ReverseV2", ReverseV2},
+    {"Roll", Roll},
     {"Select", Select},
     {"SelectV2", SelectV2},
     {"Slice", Slice},

@@ -2,6 +2,7 @@
 //
 // Ops that pick or place elements by index. Gradients are dense: rows picked twice add up, rows not
 // picked get zeros.
+#include "ir/grad/attrs.h"
 #include "ir/grad/expr.h"
 #include "ir/grad/shapes.h"
 #include "ir/gradient.h"
@@ -55,17 +56,66 @@ void GatherAlong(GradientContext& c, int64_t axis) {
   c.set_dx(0, sums.Op("Transpose", {IndexVector(b, back, DType::kInt32)}));
 }
 
+// Dimensions first…last-1 of a shape.
+Expr Part(Expr shape, int64_t first, int64_t last) {
+  GraphBuilder& b = shape.builder();
+  return shape.Op("Slice", {b.Int32Vector({static_cast<int32_t>(first)}),
+                            b.Int32Vector({static_cast<int32_t>(last - first)})});
+}
+
+// With batch dimensions: those and the picked ones are moved to the front and flattened, every
+// batch with segments of its own.
+void GatherInBatches(GradientContext& c, int64_t axis, int64_t batch) {
+  GraphBuilder& b = c.builder();
+  const int64_t rank = c.input(0).shape().rank(), picked = c.input(1).shape().rank() - batch;
+  std::vector<int64_t> to_front, back;
+  for (int64_t i = 0; i < batch; ++i) to_front.push_back(i);
+  for (int64_t i = 0; i < picked; ++i) to_front.push_back(axis + i);
+  for (int64_t i = batch; i < axis; ++i) to_front.push_back(i);
+  for (int64_t i = axis + picked; i < rank - 1 + picked; ++i) to_front.push_back(i);
+  for (int64_t i = 0; i < batch; ++i) back.push_back(i);
+  for (int64_t i = batch + 1; i <= axis; ++i) back.push_back(i);
+  back.push_back(batch);
+  for (int64_t i = axis + 1; i < rank; ++i) back.push_back(i);
+
+  Expr moved = Dy(c).Op("Transpose", {IndexVector(b, to_front, DType::kInt32)});
+  Expr shape(b, ShapeOf(b, c.input(0)));
+  Expr rest = Part(Expr(b, ShapeOf(b, moved)), batch + picked, rank - 1 + picked);
+  Output first = b.Int32Vector({0});
+  Expr batches = Part(shape, 0, batch).Op("Prod", {first});
+  Expr size(b, SizeOf(b, c.input(0), axis));
+  Expr indices = X(c, 1).Op("Cast", {}, {{"DstT", DType::kInt32}});
+  Expr rows = indices.Op("Reshape", {batches.Op("Pack", {b.Scalar<int32_t>(-1)})});
+  Expr starts(b, b.Op("Range", {b.Scalar<int32_t>(0), batches, b.Scalar<int32_t>(1)}));
+  Expr ids = (rows + (starts * size).Op("ExpandDims", {b.Scalar<int32_t>(-1)}))
+                 .Op("Reshape", {b.Int32Vector({-1})});
+  Output zero = b.Scalar<int32_t>(0);
+  Output flat = b.Op("ConcatV2", {b.Int32Vector({-1}), rest, zero});
+  Expr sums = moved.Op("Reshape", {flat}).Op("UnsortedSegmentSum", {ids, batches * size});
+  Output whole = b.Op(
+      "ConcatV2", {Part(shape, 0, batch), size.Op("Reshape", {b.Int32Vector({1})}), rest, zero});
+  c.set_dx(0, sums.Op("Reshape", {whole}).Op("Transpose", {IndexVector(b, back, DType::kInt32)}));
+}
+
 void GatherV2(GradientContext& c) {
   if (!c.wants(0)) return;
-  const AttrValue* batch_dims = c.node().FindAttr("batch_dims");
-  const int64_t* batch = batch_dims == nullptr ? nullptr : batch_dims->As<int64_t>();
+  int64_t batch = AttrOr<int64_t>(c.node(), "batch_dims", 0);
   const auto axes = ConstantIntegers(c.input(2));
-  if ((batch != nullptr && *batch != 0) || !axes.has_value() || axes->size() != 1) {
-    c.builder().Fail(GatherUnsupported(c.node(), "a constant axis and batch_dims = 0"));
+  if (!axes.has_value() || axes->size() != 1) {
+    c.builder().Fail(GatherUnsupported(c.node(), "a constant axis"));
     return;
   }
   int64_t axis = (*axes)[0];
   if (axis < 0 && c.input(0).shape().has_rank()) axis += c.input(0).shape().rank();
+  if (batch != 0) {
+    if (axis < 0 || !c.input(0).shape().has_rank() || !c.input(1).shape().has_rank()) {
+      c.builder().Fail(
+          GatherUnsupported(c.node(), "inputs of known rank where batch_dims is not 0"));
+      return;
+    }
+    if (batch < 0) batch += c.input(1).shape().rank();
+    return GatherInBatches(c, axis, batch);
+  }
   if (axis == 0) return GatherRows(c);
   if (axis < 0) {
     c.builder().Fail(GatherUnsupported(c.node(), "an input of known rank where the axis is < 0"));
@@ -89,6 +139,29 @@ void TensorScatterUpdate(GradientContext& c) {
     c.set_dx(0, Dy(c).Op("TensorScatterUpdate", {c.input(1), X(c, 2).Op("ZerosLike")}));
   }
   if (c.wants(2)) c.set_dx(2, Dy(c).Op("GatherNd", {c.input(1)}));
+}
+
+void TensorScatterAdd(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy(0));
+  if (c.wants(2)) c.set_dx(2, Dy(c).Op("GatherNd", {c.input(1)}));
+}
+void TensorScatterSub(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, c.dy(0));
+  if (c.wants(2)) c.set_dx(2, -Dy(c).Op("GatherNd", {c.input(1)}));
+}
+
+// Whoever equals the result shares its gradient: the tensor and any number of updates.
+void TensorScatterExtreme(GradientContext& c) {
+  const auto equal = [&](Expr a, Expr b) {
+    return a.Op("Equal", {b}).Op("Cast", {}, {{"DstT", c.input(0).dtype()}});
+  };
+  Expr indices = X(c, 1);
+  Expr tensor = equal(X(c, 0), Y(c));
+  Expr updates = equal(X(c, 2), Y(c).Op("GatherNd", {indices}));
+  Output shape = ShapeOf(c.builder(), c.input(0), c.input(1).dtype());
+  Expr share = Dy(c) / (tensor + indices.Op("ScatterNd", {updates, shape}));
+  if (c.wants(0)) c.set_dx(0, share * tensor);
+  if (c.wants(2)) c.set_dx(2, share.Op("GatherNd", {indices}) * updates);
 }
 
 // Rows with a negative id were dropped: they get zeros.
@@ -115,6 +188,10 @@ constexpr GradientEntry kEntries[] = {
     {"GatherNd", GatherNd},
     {"GatherV2", GatherV2},
     {"ScatterNd", ScatterNd},
+    {"TensorScatterAdd", TensorScatterAdd},
+    {"TensorScatterMax", TensorScatterExtreme},
+    {"TensorScatterMin", TensorScatterExtreme},
+    {"TensorScatterSub", TensorScatterSub},
     {"TensorScatterUpdate", TensorScatterUpdate},
     {"UnsortedSegmentSum", UnsortedSegmentSum},
 };

@@ -80,6 +80,13 @@ Status Dilation2DShape(ShapeContext& c) {
   return OkStatus();
 }
 
+// Of the input, or of the filter, of the dilation that is differentiated.
+template <int kInput>
+Status Dilation2DBackpropShape(ShapeContext& c) {
+  c.set_output(0, c.input(kInput));
+  return OkStatus();
+}
+
 // The shape that input kSizes, a vector of sizes, stands for. A list of two (or three) is that of
 // the spatial sizes alone: the rest is not known then.
 template <int kSizes, int kRank>
@@ -138,6 +145,12 @@ constexpr OpSchemaText kOps[] = {
     {"Dilation2D", "input: T, filter: T", "output: T",
      "T: realnumeric, strides: list(int) >= 4, rates: list(int) >= 4, padding: {'SAME', 'VALID'}",
      kPure, Dilation2DShape},
+    {"Dilation2DBackpropFilter", "input: T, filter: T, out_backprop: T", "filter_backprop: T",
+     "T: realnumeric, strides: list(int) >= 4, rates: list(int) >= 4, padding: {'SAME', 'VALID'}",
+     kPure, Dilation2DBackpropShape<1>},
+    {"Dilation2DBackpropInput", "input: T, filter: T, out_backprop: T", "in_backprop: T",
+     "T: realnumeric, strides: list(int) >= 4, rates: list(int) >= 4, padding: {'SAME', 'VALID'}",
+     kPure, Dilation2DBackpropShape<0>},
 };
 // clang-format on
 

@@ -324,6 +324,27 @@ Status PadShape(ShapeContext& c) {
   return OkStatus();
 }
 
+Status MirrorPadGradShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(const PartialShape paddings_shape, c.InputOfRank(1, 2));
+  RETURN_IF_ERROR(MergeDims(c, paddings_shape.dim(1), 2).status());
+  const PartialShape& in = c.input(0);
+  ASSIGN_OR_RETURN(const int64_t rank, MergeDims(c, paddings_shape.dim(0), in.rank()));
+  if (rank < 0 || rank > Shape::kMaxRank) return OkStatus();
+  PartialShape out = PartialShape::UnknownOfRank(static_cast<int>(rank));
+  const Tensor* paddings = c.input_value(1);
+  if (paddings != nullptr && paddings->num_elements() != 2 * rank) paddings = nullptr;
+  for (int i = 0; paddings != nullptr && in.has_rank() && i < out.rank(); ++i) {
+    const int64_t before = IntegerAt(*paddings, static_cast<size_t>(i) * 2);
+    const int64_t after = IntegerAt(*paddings, static_cast<size_t>(i) * 2 + 1);
+    const int64_t size = in.dim(i);
+    if (before >= 0 && after >= 0 && before <= size && after <= size - before) {
+      out.set_dim(i, size - before - after);
+    }
+  }
+  c.set_output(0, std::move(out));
+  return OkStatus();
+}
+
 Status ReverseShape(ShapeContext& c) {
   RETURN_IF_ERROR(c.InputOfRank(1, 1).status());
   const std::optional<Dims> axes = ConstIntegers(c, 1);
@@ -365,6 +386,9 @@ constexpr OpSchemaText kOps[] = {
      "T: type, Tpaddings: index = int32", kPure, PadShape},
     {"MirrorPad", "input: T, paddings: Tpaddings", "output: T",
      "T: type, Tpaddings: index = int32, mode: {'REFLECT', 'SYMMETRIC'}", kPure, PadShape},
+    {"MirrorPadGrad", "input: T, paddings: Tpaddings", "output: T",
+     "T: type, Tpaddings: index = int32, mode: {'REFLECT', 'SYMMETRIC'}", kPure,
+     MirrorPadGradShape},
     {"ReverseV2", "tensor: T, axis: Tidx", "output: T",
      "Tidx: index = int32, T: {bfloat16, bool, complex128, complex64, float16, float32, float64,"
      " int16, int32, int64, int8, string, uint16, uint32, uint64, uint8}", kPure, ReverseShape},

@@ -93,6 +93,7 @@ constexpr OpSchemaText kOps[] = {
     {"HistogramFixedWidth", "values: T, value_range: T, nbins: int32", "out: dtype",
      "T: {float32, float64, int32, int64}, dtype: index = int32", kPure, HistogramShape},
     {"Igamma", "a: T, x: T", "z: T", "T: floating", kPure, BroadcastBinaryShape},
+    {"IgammaGradA", "a: T, x: T", "z: T", "T: {float32, float64}", kPure, BroadcastBinaryShape},
     {"Igammac", "a: T, x: T", "z: T", "T: floating", kPure, BroadcastBinaryShape},
     {"Polygamma", "a: T, x: T", "z: T", "T: {float32, float64}", kPure, BroadcastBinaryShape},
     {"PopulationCount", "x: T", "y: uint8",
