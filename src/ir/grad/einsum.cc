@@ -14,72 +14,79 @@
 namespace slipway::ir::grad {
 namespace {
 
-// An equation with every dimension a letter: those of an ellipsis are written out, aligned on the
-// right, with letters that the equation does not use.
 struct Equation {
   std::vector<std::string> operands;
   std::string result;
 };
 
-std::string WriteOut(const std::string& subscripts, int rank, const std::string& letters) {
-  const size_t dots = subscripts.find("...");
-  if (dots == std::string::npos) return subscripts;
-  const int hidden = rank - static_cast<int>(subscripts.size() - 3);
-  if (hidden < 0 || hidden > static_cast<int>(letters.size())) return subscripts;
-  return subscripts.substr(0, dots) + letters.substr(letters.size() - static_cast<size_t>(hidden)) +
-         subscripts.substr(dots + 3);
-}
+bool HasDots(std::string_view subscripts) { return subscripts.find('.') != std::string::npos; }
 
-// Nothing, and an error, if a rank that an ellipsis needs is not known or a label is repeated.
+// Nothing, and an error, for a label that stands twice in one operand (a diagonal).
 std::optional<Equation> Read(GradientContext& c) {
   std::string text = AttrOr<std::string>(c.node(), "equation", "");
   std::erase(text, ' ');
-  std::string letters;
-  for (char letter = 'A'; letter <= 'Z'; ++letter) {
-    if (text.find(letter) == std::string::npos) letters += letter;
-  }
   const size_t arrow = text.find("->");
   Equation equation;
-  int i = 0;
   for (std::string_view part : StrSplit(text.substr(0, arrow), ',')) {
-    const PartialShape& shape = c.input(i++).shape();
-    equation.operands.push_back(
-        WriteOut(std::string(part), shape.has_rank() ? shape.rank() : -1, letters));
+    equation.operands.emplace_back(part);
   }
-  const PartialShape& shape = c.output(0).shape();
-  equation.result = WriteOut(text.substr(arrow + 2), shape.has_rank() ? shape.rank() : -1, letters);
-  for (std::string side : equation.operands) {
-    std::sort(side.begin(), side.end());
-    if (std::adjacent_find(side.begin(), side.end()) == side.end()) continue;
-    c.builder().Fail(UnimplementedError(
-        StrCat("The gradient of Einsum '", c.node().name(), "' with the equation '", text,
-               "' needs operands of known rank, and no label twice in one operand")));
+  equation.result = text.substr(arrow + 2);
+  for (std::string labels : equation.operands) {
+    std::erase(labels, '.');
+    std::sort(labels.begin(), labels.end());
+    if (std::adjacent_find(labels.begin(), labels.end()) == labels.end()) continue;
+    c.builder().Fail(UnimplementedError(StrCat("The gradient of Einsum '", c.node().name(),
+                                               "' with the equation '", text,
+                                               "' is not there: an operand has a label twice")));
     return std::nullopt;
   }
   return equation;
 }
 
-// By operand i: labels that only it has were summed over, so that each of their elements gets the
-// same.
+// The labels of an operand that the others know, its ellipsis kept; with an ellipsis in front if
+// only the others have one, whose dimensions are then summed.
+std::string Known(const std::string& own, const std::string& others) {
+  std::string kept = HasDots(others) && !HasDots(own) ? "..." : "";
+  for (const char label : own) {
+    if (label == '.' || others.find(label) != std::string::npos) kept += label;
+  }
+  return kept;
+}
+
+// With a dimension of size 1 for each label of `own` that `kept` lacks: those in front of an
+// ellipsis counted from the left, the others from the right.
+Expr WithAll(Expr x, const std::string& own, const std::string& kept) {
+  GraphBuilder& b = x.builder();
+  const size_t dots = std::min(own.find('.'), own.size());
+  const auto lacks = [&](size_t at) {
+    return own[at] != '.' && kept.find(own[at]) == std::string::npos;
+  };
+  if (HasDots(own)) {
+    for (size_t at = 0; at < dots; ++at) {
+      if (lacks(at)) x = x.Op("ExpandDims", {b.Scalar(static_cast<int32_t>(at))});
+    }
+  }
+  for (size_t at = own.size(); at-- > (HasDots(own) ? dots : 0);) {
+    const auto axis = -static_cast<int32_t>(own.size() - at);
+    if (lacks(at)) x = x.Op("ExpandDims", {b.Scalar(axis)});
+  }
+  return x;
+}
+
+// By operand i. What a label of its own was summed over gets the same everywhere, and what an
+// ellipsis repeated is summed.
 void ByOperand(GradientContext& c, const Equation& equation, int i) {
   GraphBuilder& b = c.builder();
   const std::string& own = equation.operands[static_cast<size_t>(i)];
-  const bool alone = equation.operands.size() == 1;
-  const std::string other = alone ? "" : equation.operands[static_cast<size_t>(1 - i)];
-  std::string kept;
-  for (const char label : own) {
-    if ((equation.result + other).find(label) != std::string::npos) kept += label;
-  }
   std::vector<Output> inputs = {c.dy(0)};
-  if (!alone) inputs.push_back(c.input(1 - i));
-  const std::string text = StrCat(equation.result, alone ? "" : "," + other, "->", kept);
-  Expr dx(b, b.Op("Einsum", std::move(inputs), {{"equation", text}}));
-  for (size_t at = 0; at < own.size(); ++at) {
-    if (kept.find(own[at]) != std::string::npos) continue;
-    dx = dx.Op("ExpandDims", {b.Scalar(static_cast<int32_t>(at))});
+  std::string others = equation.result;
+  if (equation.operands.size() > 1) {
+    inputs.push_back(c.input(1 - i));
+    StrAppend(&others, ",", equation.operands[static_cast<size_t>(1 - i)]);
   }
-  if (kept.size() < own.size()) dx = dx.Op("BroadcastTo", {ShapeOf(b, c.input(i))});
-  // An ellipsis broadcasts.
+  const std::string kept = Known(own, others);
+  Expr dx(b, b.Op("Einsum", std::move(inputs), {{"equation", StrCat(others, "->", kept)}}));
+  if (kept != own) dx = WithAll(dx, own, kept) * X(c, i).Op("OnesLike");
   c.set_dx(i, SumToShape(b, dx, c.input(i), dx));
 }
 
