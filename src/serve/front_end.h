@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/metrics.h"
+#include "serve/config_reload.h"
 #include "serve/model_manager.h"
 #include "serve/predict.h"
 #include "serve/workers.h"
@@ -17,6 +18,7 @@ namespace slipway::serve {
 struct FrontEnd {
   const ModelManager* manager = nullptr;
   Workers* workers = nullptr;
+  ConfigReload* reload = nullptr;
   const MetricsRegistry* metrics = nullptr;
   // False once the server drains.
   const std::atomic<bool>* accepting = nullptr;

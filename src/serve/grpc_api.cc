@@ -59,6 +59,8 @@ net::GrpcMethods GrpcApi::Methods(bool with_health) const {
     auto response = ModelStatus(call.request());
     serve::Answer(std::move(call), std::move(response));
   };
+  methods["/tensorflow.serving.ModelService/HandleReloadConfigRequest"] =
+      [this](net::GrpcCall call) { Reload(std::move(call)); };
   if (with_health) {
     methods["/grpc.health.v1.Health/Check"] = [this](net::GrpcCall call) {
       auto response = Health(call.request());
@@ -183,6 +185,16 @@ StatusOr<std::string> GrpcApi::ModelStatus(std::string_view request) const {
   ASSIGN_OR_RETURN(const auto rows,
                    front_.manager->Statuses(query.name, query.version, query.label));
   return StatusMessage(rows);
+}
+
+void GrpcApi::Reload(net::GrpcCall call) const {
+  auto models = ParseReloadRequest(call.request());
+  if (!models.ok()) return call.Finish(models.status());
+  auto shared = std::make_shared<net::GrpcCall>(std::move(call));
+  front_.reload->Submit(*std::move(models), [shared](Status status) {
+    if (!status.ok()) return shared->Finish(std::move(status));
+    shared->Finish(OkStatus(), ReloadMessage());
+  });
 }
 
 StatusOr<std::string> GrpcApi::Health(std::string_view request) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gRPC front end: tensorflow.serving.PredictionService (Predict, GetModelMetadata) and
-// ModelService (GetModelStatus), and grpc.health.v1.Health/Check. Predict goes through wire's own
-// codec: no message objects between the bytes and the tensors.
+// ModelService (GetModelStatus, HandleReloadConfigRequest), and grpc.health.v1.Health/Check.
+// Predict goes through wire's own codec: no message objects between the bytes and the tensors.
 #pragma once
 
 #include "net/grpc.h"
@@ -25,6 +25,7 @@ class GrpcApi {
   void PredictOnWorker(net::GrpcCall call) const;
   StatusOr<std::string> Metadata(std::string_view request) const;
   StatusOr<std::string> ModelStatus(std::string_view request) const;
+  void Reload(net::GrpcCall call) const;
   StatusOr<std::string> Health(std::string_view request) const;
   // Decodes and binds, up to where it is known what the run costs.
   Status Prepare(std::string_view request, uint64_t max_splat_bytes, Job* job) const;

@@ -9,9 +9,11 @@
 namespace slipway::serve {
 
 bool ModelLifecycle::WantsFingerprint(int64_t version) const {
+  if (!policy_.Admits(version)) return false;
+  size_t loaded = 0;
   for (const auto& [number, record] : records_) {
-    if (record.state == VersionState::kAvailable && record.present && number >= version)
-      return false;
+    if (record.state != VersionState::kAvailable || !record.present || number < version) continue;
+    if (number == version || ++loaded >= policy_.Limit()) return false;
   }
   return true;
 }
@@ -81,7 +83,7 @@ VersionAction ModelLifecycle::Next(int64_t now_ns) {
   for (const auto& [number, record] : records_) {
     views.push_back({number, StageOf(record, now_ns), record.present});
   }
-  const VersionAction action = NextVersionAction(views);
+  const VersionAction action = NextVersionAction(policy_, views);
   if (action.kind == VersionAction::Kind::kNone) return action;
   Record& record = records_[action.version];
   if (action.kind == VersionAction::Kind::kLoad) {
@@ -182,18 +184,31 @@ bool ModelLifecycle::AnyAvailable() const {
 }
 
 bool ModelLifecycle::AnyPresent() const {
-  return std::any_of(records_.begin(), records_.end(),
-                     [](const auto& entry) { return entry.second.present; });
+  return std::any_of(records_.begin(), records_.end(), [this](const auto& entry) {
+    return entry.second.present && policy_.Admits(entry.first);
+  });
+}
+
+bool ModelLifecycle::Failed(const Record& record, int64_t now_ns) const {
+  if (record.state == VersionState::kLoading || record.failures == 0) return false;
+  if (record.fingerprint != record.tried_fingerprint) return false;
+  return !record.incomplete || SettledFrom(record) <= now_ns;
+}
+
+bool ModelLifecycle::Settled(int64_t now_ns) const {
+  return std::all_of(records_.begin(), records_.end(), [&](const auto& entry) {
+    const auto& [number, record] = entry;
+    if (record.state == VersionState::kLoading) return false;
+    return !record.present || !WantsFingerprint(number) || Failed(record, now_ns);
+  });
 }
 
 Status ModelLifecycle::GivenUp(int64_t now_ns) const {
   if (AnyAvailable() || !AnyPresent()) return OkStatus();
   Status error;
   for (const auto& [number, record] : records_) {
-    if (!record.present) continue;
-    if (record.state == VersionState::kLoading || record.failures == 0) return OkStatus();
-    if (record.fingerprint != record.tried_fingerprint) return OkStatus();
-    if (record.incomplete && SettledFrom(record) > now_ns) return OkStatus();
+    if (!record.present || !policy_.Admits(number)) continue;
+    if (!Failed(record, now_ns)) return OkStatus();
     if (options_.max_retries >= 0 && record.failures <= options_.max_retries) return OkStatus();
     error = record.error.WithContext(StrCat("version ", number));
   }

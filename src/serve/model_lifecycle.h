@@ -56,9 +56,13 @@ class ModelLifecycle {
     std::string fingerprint;
   };
 
-  explicit ModelLifecycle(LifecycleOptions options) : options_(options) {}
+  explicit ModelLifecycle(LifecycleOptions options, VersionPolicy policy = {})
+      : options_(options), policy_(std::move(policy)) {}
 
-  // Whether the files of the version matter now (it is not loaded, and is not below one that is).
+  void SetPolicy(VersionPolicy policy) { policy_ = std::move(policy); }
+
+  // Whether the files of the version matter now: the policy admits it, and it is not loaded nor
+  // below as many as are wanted and loaded.
   bool WantsFingerprint(int64_t version) const;
   // All version directories there are. Not to be called when they could not be listed.
   void Observe(const std::vector<Seen>& seen, int64_t now_ns);
@@ -78,7 +82,10 @@ class ModelLifecycle {
   // Highest version first.
   std::vector<VersionStatus> Statuses(int64_t now_ns) const;
   bool AnyAvailable() const;
+  // Of versions that the policy admits.
   bool AnyPresent() const;
+  // Every version that is wanted is available or has failed; nothing is under way.
+  bool Settled(int64_t now_ns) const;
   // Set when nothing is available, nothing is going on and nothing will be tried without a change
   // from outside (or, with unlimited retries, once every version has failed): the highest
   // version's error with its number.
@@ -105,10 +112,13 @@ class ModelLifecycle {
   int64_t LoadableFrom(const Record& record) const;
   int64_t SettledFrom(const Record& record) const;
   int64_t RetryDelay(int64_t failures) const;
+  // It failed, and nothing will be tried before long.
+  bool Failed(const Record& record, int64_t now_ns) const;
   void End(Record* record);
   void TrimHistory();
 
   LifecycleOptions options_;
+  VersionPolicy policy_;
   std::map<int64_t, Record> records_;
   bool observed_ = false;
   uint64_t ended_ = 0;

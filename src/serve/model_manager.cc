@@ -12,7 +12,10 @@
 namespace slipway::serve {
 
 struct ModelManager::ModelState {
+  const std::string name;
   ModelConfig config;
+  bool configured = false;  // false: only what is left of it
+  std::map<std::string, int64_t> labels;
   std::unique_ptr<ModelMetrics> metrics;
   ModelLifecycle lifecycle;
   std::map<int64_t, std::string> directories;  // as last seen
@@ -20,65 +23,107 @@ struct ModelManager::ModelState {
   std::string last_complaint;                  // so that one cause is logged once
 
   ModelState(ModelConfig model, std::unique_ptr<ModelMetrics> cells, LifecycleOptions options)
-      : config(std::move(model)), metrics(std::move(cells)), lifecycle(options) {}
+      : name(model.name), config(std::move(model)), metrics(std::move(cells)), lifecycle(options) {}
+
+  // A model of which no version is wanted has all it wants.
+  bool Served() const {
+    return lifecycle.AnyAvailable() ||
+           (config.policy.kind == VersionPolicy::Kind::kSpecific && config.policy.specific.empty());
+  }
 };
 
 StatusOr<std::unique_ptr<ModelManager>> ModelManager::Create(std::vector<ModelConfig> models,
                                                              ModelManagerOptions options) {
-  std::vector<std::string> names;
-  for (const ModelConfig& model : models) {
-    if (model.name.empty()) {
-      return InvalidArgumentError(
-          StrCat("The model at '", model.base_path, "' has no name; give one"));
-    }
-    if (std::find(names.begin(), names.end(), model.name) != names.end()) {
-      return InvalidArgumentError(StrCat("Illegal to list model ", model.name,
-                                         " multiple times in config; rename or remove one"));
-    }
-    names.push_back(model.name);
-  }
-  return std::unique_ptr<ModelManager>(new ModelManager(std::move(models), std::move(options)));
+  RETURN_IF_ERROR(CheckModels(models));
+  std::unique_ptr<ModelManager> manager(new ModelManager(std::move(options)));
+  manager->Configure(std::move(models));
+  manager->scanned_ = manager->configured_;  // the first look is its caller's to ask for
+  return manager;
 }
 
-ModelManager::ModelManager(std::vector<ModelConfig> models, ModelManagerOptions options)
+ModelManager::ModelManager(ModelManagerOptions options)
     : options_(std::move(options)),
       env_(options_.env != nullptr ? options_.env : Env::Default()),
-      clock_(options_.clock != nullptr ? options_.clock : Clock::Default()) {
-  for (ModelConfig& model : models) {
-    auto metrics = options_.metrics->ForModel(model.name);
-    std::string name = model.name;
-    models_.emplace(std::move(name), std::make_unique<ModelState>(
-                                         std::move(model), std::move(metrics), options_.lifecycle));
-  }
-  loaders_ = std::make_unique<ThreadPool>(options_.load_threads, ThreadPool::Options{"loader", {}});
-  std::lock_guard publish(publish_mutex_);
-  PublishAll();
-}
+      clock_(options_.clock != nullptr ? options_.clock : Clock::Default()),
+      loaders_(
+          std::make_unique<ThreadPool>(options_.load_threads, ThreadPool::Options{"loader", {}})) {}
 
 ModelManager::~ModelManager() { Stop(); }
 
-int64_t ModelManager::Tick(bool scan) {
-  int64_t wakeup = INT64_MAX;
-  // The map itself never changes; its values do, under mutex_.
+void ModelManager::Configure(std::vector<ModelConfig> models) {
+  std::lock_guard publish(publish_mutex_);
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [name, state] : models_) {
+      state->configured = false;
+      state->lifecycle.SetPolicy({.kind = VersionPolicy::Kind::kSpecific});
+    }
+    for (ModelConfig& model : models) {
+      std::unique_ptr<ModelState>& state = models_[model.name];
+      if (state == nullptr) {
+        state = std::make_unique<ModelState>(model, options_.metrics->ForModel(model.name),
+                                             options_.lifecycle);
+      }
+      state->lifecycle.SetPolicy(model.policy);
+      state->config = std::move(model);
+      state->configured = true;
+    }
+    for (auto& [name, state] : models_) {
+      if (!state->configured) state->labels.clear();
+    }
+    ++configured_;
+  }
+  PublishAll();
+  options_.wake();
+}
+
+std::vector<ModelManager::ModelState*> ModelManager::Configured() const {
+  std::vector<ModelState*> models;
+  std::lock_guard lock(mutex_);
   for (const auto& [name, model] : models_) {
-    if (scan) Scan(model.get());
-    while (Reconcile(model.get())) {
+    if (model->configured) models.push_back(model.get());
+  }
+  return models;
+}
+
+int64_t ModelManager::Tick(bool scan) {
+  std::vector<ModelState*> models;
+  int64_t configured;
+  {
+    std::lock_guard lock(mutex_);
+    configured = configured_;
+    scan |= scanned_ != configured_;
+    for (const auto& [name, model] : models_) models.push_back(model.get());
+  }
+  int64_t wakeup = INT64_MAX;
+  for (ModelState* model : models) {
+    if (scan) Scan(model);
+    while (Reconcile(model)) {
     }
     std::lock_guard lock(mutex_);
     if (!stopped_) wakeup = std::min(wakeup, model->lifecycle.NextWakeup(clock_->NowNanos()));
   }
+  std::lock_guard lock(mutex_);
+  scanned_ = configured;
+  idle_.notify_all();
   return wakeup;
 }
 
 void ModelManager::Scan(ModelState* model) {
-  const auto versions = ScanVersions(env_, model->config.base_path);
+  ModelConfig config;
+  {
+    std::lock_guard lock(mutex_);
+    if (!model->configured) return;
+    config = model->config;
+  }
+  const auto versions = ScanVersions(env_, config.base_path);
   std::string complaint;
   if (!versions.ok()) {
-    complaint = StrCat("Model ", model->config.name, ": ", versions.status().ToString(),
-                       "; what is loaded stays");
+    complaint =
+        StrCat("Model ", config.name, ": ", versions.status().ToString(), "; what is loaded stays");
   } else if (versions->empty()) {
-    complaint = StrCat("Model ", model->config.name, ": no version directory in ",
-                       model->config.base_path, "; waiting for one");
+    complaint = StrCat("Model ", config.name, ": no version directory in ", config.base_path,
+                       "; waiting for one");
   }
   std::vector<ModelLifecycle::Seen> seen;
   if (versions.ok()) {
@@ -126,14 +171,18 @@ void ModelManager::BeginLoad(ModelState* model, int64_t version) {
     std::lock_guard lock(mutex_);
     directory = model->directories[version];
   }
-  LOG_DEBUG("Model ", model->config.name, ": loading version ", version, " from ", directory);
+  LOG_DEBUG("Model ", model->name, ": loading version ", version, " from ", directory);
   loaders_->Schedule([this, model, version, directory] { Load(model, version, directory); });
 }
 
 void ModelManager::Load(ModelState* model, int64_t version, const std::string& directory) {
-  const std::string& name = model->config.name;
+  const ModelConfig config = [&] {
+    std::lock_guard lock(mutex_);
+    return model->config;
+  }();
+  const std::string& name = config.name;
   const int64_t start = clock_->NowNanos();
-  auto loaded = options_.load(model->config, version, directory);
+  auto loaded = options_.load(config, version, directory);
   const int64_t now = clock_->NowNanos();
   options_.metrics->load_attempts(name, loaded.ok())->Increment();
   const std::string notice = loaded.ok() ? (*loaded)->Notice() : "";
@@ -186,7 +235,7 @@ void ModelManager::Unpublish(ModelState* model, int64_t version) {
     }
     PublishAll();
   }
-  LOG_DEBUG("Model ", model->config.name, ": version ", version, " takes no new requests");
+  LOG_DEBUG("Model ", model->name, ": version ", version, " takes no new requests");
   // The last request may leave on a loop's thread: destroying a model is not its work.
   servable->Retire([this, model, version, servable] {
     loaders_->Schedule([this, model, version, servable] { Freed(model, version, servable); });
@@ -197,7 +246,7 @@ void ModelManager::Freed(ModelState* model, int64_t version, Servable* servable)
   delete servable;
   // glibc keeps what was freed; a server that swaps versions for weeks must give it back.
   malloc_trim(0);
-  LOG_INFO("Model ", model->config.name, ": version ", version, " is unloaded");
+  LOG_INFO("Model ", model->name, ": version ", version, " is unloaded");
   {
     std::lock_guard lock(mutex_);
     model->lifecycle.UnloadDone(version, clock_->NowNanos());
@@ -216,6 +265,7 @@ void ModelManager::PublishAll() {
       Registry::Model row{name, model->metrics.get(), {}};
       for (auto it = model->available.rbegin(); it != model->available.rend(); ++it)
         row.available.push_back(it->second);
+      row.labels.assign(model->labels.begin(), model->labels.end());
       table.push_back(std::move(row));
     }
   }
@@ -240,11 +290,64 @@ void ModelManager::Stop() {
   loaders_.reset();
 }
 
+Status ModelManager::WaitUntilSettled(std::chrono::milliseconds timeout,
+                                      const std::atomic<bool>& stop) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  std::unique_lock lock(mutex_);
+  const int64_t mine = configured_;
+  const auto settled = [&] {
+    return scanned_ >= mine && std::ranges::all_of(models_, [&](const auto& entry) {
+             return !entry.second->configured ||
+                    entry.second->lifecycle.Settled(clock_->NowNanos());
+           });
+  };
+  while (!settled()) {
+    if (stop || stopped_) return CancelledError("The server is stopping");
+    if (std::chrono::steady_clock::now() >= end)
+      return DeadlineExceededError(
+          StrCat("The models were not all loaded within ", timeout.count(), " ms; it goes on"));
+    // Failures settle with time, not with an event.
+    idle_.wait_for(lock, std::chrono::milliseconds(50));
+  }
+  std::vector<std::string> failed;
+  for (const auto& [name, model] : models_) {
+    if (!model->configured || model->Served()) continue;
+    const Status why = model->lifecycle.GivenUp(clock_->NowNanos());
+    failed.push_back(
+        StrCat("{name: ", name, " ", why.ok() ? "has no available version" : why.message(), "}"));
+  }
+  if (failed.empty()) return OkStatus();
+  return UnknownError(
+      StrCat(failed.size(), " model(s) did not become available: {", StrJoin(failed, ", "), "}"));
+}
+
+Status ModelManager::AssignLabels(bool allow_unavailable) {
+  std::lock_guard publish(publish_mutex_);
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, model] : models_) {
+      if (!model->configured) continue;
+      for (const auto& [label, version] : model->config.labels) {
+        if (model->available.contains(version)) continue;
+        if (allow_unavailable && !model->labels.contains(label)) continue;
+        return FailedPreconditionError(
+            StrCat("Request to assign label to version ", version, " of model ", name,
+                   ", which is not currently available for inference (label ", label, ")"));
+      }
+    }
+    for (const auto& [name, model] : models_) {
+      if (model->configured) model->labels = model->config.labels;
+    }
+  }
+  PublishAll();
+  return OkStatus();
+}
+
 Status ModelManager::Ready() const {
   std::vector<std::string> missing, failed;
   std::lock_guard lock(mutex_);
   for (const auto& [name, model] : models_) {
-    if (model->lifecycle.AnyAvailable()) continue;
+    if (!model->configured || model->Served()) continue;
     missing.push_back(name);
     const Status why = model->lifecycle.GivenUp(clock_->NowNanos());
     if (!why.ok()) failed.push_back(StrCat("{name: ", name, " ", why.message(), "}"));
@@ -260,11 +363,15 @@ Status ModelManager::Ready() const {
 StatusOr<std::vector<VersionStatus>> ModelManager::Statuses(std::string_view model,
                                                             std::optional<int64_t> version,
                                                             std::string_view label) const {
-  if (!label.empty())
-    return InvalidArgumentError(StrCat("Unrecognized servable version label: ", label));
   std::lock_guard lock(mutex_);
   std::vector<VersionStatus> rows;
   if (const auto it = models_.find(model); it != models_.end()) {
+    if (!label.empty()) {
+      const auto named = it->second->labels.find(std::string(label));
+      if (named == it->second->labels.end())
+        return InvalidArgumentError(StrCat("Unrecognized servable version label: ", label));
+      version = named->second;
+    }
     rows = it->second->lifecycle.Statuses(clock_->NowNanos());
     for (VersionStatus& row : rows) {
       const auto loaded = it->second->available.find(row.version);
@@ -281,7 +388,7 @@ StatusOr<std::vector<VersionStatus>> ModelManager::Statuses(std::string_view mod
 
 std::vector<std::string> ModelManager::ModelNames() const {
   std::vector<std::string> names;
-  for (const auto& [name, model] : models_) names.push_back(name);
+  for (const ModelState* model : Configured()) names.push_back(model->name);
   return names;
 }
 
@@ -289,6 +396,7 @@ std::vector<std::string> ModelManager::WatchedDirectories() const {
   std::lock_guard lock(mutex_);
   std::vector<std::string> directories;
   for (const auto& [name, model] : models_) {
+    if (!model->configured) continue;
     directories.push_back(model->config.base_path);
     for (const auto& [version, directory] : model->directories) {
       if (!model->lifecycle.WantsFingerprint(version)) continue;

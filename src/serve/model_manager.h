@@ -6,6 +6,8 @@
 // VersionWatcher, or a test).
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -58,6 +60,18 @@ class ModelManager {
   // called again without any event; INT64_MAX: never.
   int64_t Tick(bool scan);
 
+  // Replaces the models by these, which CheckModels accepts. What is not among them any more is
+  // unloaded in the background; of the others base path and policy are taken over. Labels stay as
+  // they are until AssignLabels.
+  void Configure(std::vector<ModelConfig> models);
+  // Waits, after Configure and with Tick called elsewhere, until nothing is under way for the
+  // models configured. UNKNOWN "N model(s) did not become available: {…}"; CANCELLED when *stop is
+  // set or the manager is stopped; DEADLINE_EXCEEDED.
+  Status WaitUntilSettled(std::chrono::milliseconds timeout, const std::atomic<bool>& stop);
+  // Gives the models configured the labels of their configs, all or none. FAILED_PRECONDITION: a
+  // label for a version that is not available; `allow_unavailable` accepts it if the label is new.
+  Status AssignLabels(bool allow_unavailable);
+
   // Unloads everything and waits for the leases; Tick does nothing afterwards.
   void Stop();
 
@@ -65,9 +79,9 @@ class ModelManager {
   // FAILED_PRECONDITION "1 servable(s) did not become available: {…}" when one never will unless
   // its files change.
   Status Ready() const;
-  // Highest version first; only `version` if given. INVALID_ARGUMENT "Unrecognized servable version
-  // label: x" for any label; NOT_FOUND "Could not find any versions of model m", "Could not find
-  // version 9 of model m".
+  // Highest version first; only `version`, or the one that `label` stands for, if given.
+  // INVALID_ARGUMENT "Unrecognized servable version label: x"; NOT_FOUND "Could not find any
+  // versions of model m", "Could not find version 9 of model m".
   StatusOr<std::vector<VersionStatus>> Statuses(std::string_view model,
                                                 std::optional<int64_t> version = std::nullopt,
                                                 std::string_view label = {}) const;
@@ -78,8 +92,9 @@ class ModelManager {
 
  private:
   struct ModelState;
-  ModelManager(std::vector<ModelConfig> models, ModelManagerOptions options);
+  explicit ModelManager(ModelManagerOptions options);
 
+  std::vector<ModelState*> Configured() const;
   void Scan(ModelState* model);
   bool Reconcile(ModelState* model);  // true if something was begun
   void BeginLoad(ModelState* model, int64_t version);
@@ -99,7 +114,10 @@ class ModelManager {
   std::condition_variable idle_;
   std::map<std::string, std::unique_ptr<ModelState>, std::less<>> models_;  // content: mutex_
   bool stopped_ = false;                                                    // mutex_
-  int64_t unfreed_ = 0;  // mutex_: loads under way and servables that exist
+  // Counts calls of Configure, and which of them the last scan has seen.
+  int64_t configured_ = 0;  // mutex_
+  int64_t scanned_ = 0;     // mutex_
+  int64_t unfreed_ = 0;     // mutex_: loads under way and servables that exist
   std::unique_ptr<ThreadPool> loaders_;
 };
 

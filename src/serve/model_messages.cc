@@ -4,7 +4,9 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "base/strings.h"
+#include "proto/model_server_config.pb.h"
 #include "proto/serving.pb.h"
+#include "serve/model_config_file.h"
 #include "wire/json_tensor.h"
 #include "wire/tensor_proto.h"
 
@@ -126,6 +128,24 @@ StatusOr<ModelQuery> ParseStatusRequest(std::string_view bytes) {
   ModelQuery query;
   if (request.has_model_spec()) ReadSpec(request.model_spec(), &query);
   return query;
+}
+
+StatusOr<std::vector<ModelConfig>> ParseReloadRequest(std::string_view bytes) {
+  pb::ReloadConfigRequest request;
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return InvalidArgumentError("The bytes are not a ReloadConfigRequest");
+  ASSIGN_OR_RETURN(ModelList models, ModelsFrom(request.config()));
+  if (!models) {
+    return InvalidArgumentError(
+        "ReloadConfigRequest must contain a ModelConfigList; an empty one unloads everything");
+  }
+  return *std::move(models);
+}
+
+std::string ReloadMessage() {
+  pb::ReloadConfigResponse response;
+  response.mutable_status();
+  return response.SerializeAsString();
 }
 
 }  // namespace slipway::serve

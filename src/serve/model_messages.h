@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/model_config.h"
 #include "serve/model_lifecycle.h"
 #include "serve/servable.h"
 #include "slipway/status.h"
@@ -41,5 +42,11 @@ struct ModelQuery {
 // INVALID_ARGUMENT if the bytes are no such message.
 StatusOr<ModelQuery> ParseMetadataRequest(std::string_view bytes);
 StatusOr<ModelQuery> ParseStatusRequest(std::string_view bytes);
+
+// The models of a ReloadConfigRequest. INVALID_ARGUMENT if the bytes are no such message or hold no
+// list of models, and as ModelsFrom.
+StatusOr<std::vector<ModelConfig>> ParseReloadRequest(std::string_view bytes);
+// ReloadConfigResponse, of success.
+std::string ReloadMessage();
 
 }  // namespace slipway::serve

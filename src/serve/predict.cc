@@ -45,15 +45,15 @@ Status BindFilter(std::span<const std::string_view> filter, Prediction* predicti
 StatusOr<Lease> FindServable(const Registry& registry, const Target& target,
                              ModelMetrics** metrics) {
   if (target.model.empty()) return InvalidArgumentError("ModelSpec has no name specified.");
-  Registry::Found found = registry.Find(target.model, target.version);
+  Registry::Found found = registry.Find(target.model, target.version, target.label);
   if (metrics != nullptr) *metrics = found.metrics;
-  if (!target.label.empty()) {
+  if (!target.label.empty() && !found.version && found.metrics != nullptr) {
     return InvalidArgumentError(StrCat("Unrecognized servable version label: ", target.label));
   }
   if (found.lease) return std::move(found.lease);
-  if (target.version) {
+  if (found.version || target.version) {
     return NotFoundError(StrCat("Servable not found for request: Specific(", target.model, ", ",
-                                *target.version, ")"));
+                                found.version ? *found.version : *target.version, ")"));
   }
   return NotFoundError(StrCat("Servable not found for request: Latest(", target.model, ")"));
 }

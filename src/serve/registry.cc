@@ -37,7 +37,8 @@ Registry::Registry() : table_(new Table()) {}
 
 Registry::~Registry() { delete table_.load(); }
 
-Registry::Found Registry::Find(std::string_view model, std::optional<int64_t> version) const {
+Registry::Found Registry::Find(std::string_view model, std::optional<int64_t> version,
+                               std::string_view label) const {
   const Reading reading(*this);
   const Table& table = reading.table();
   const auto it = std::lower_bound(
@@ -46,6 +47,13 @@ Registry::Found Registry::Find(std::string_view model, std::optional<int64_t> ve
   if (it == table.end() || it->name != model) return {};
   Found found;
   found.metrics = it->metrics;
+  if (!label.empty()) {
+    const auto named =
+        std::ranges::find(it->labels, label, &std::pair<std::string, int64_t>::first);
+    if (named == it->labels.end()) return found;
+    version = named->second;
+  }
+  found.version = version;
   for (Servable* servable : it->available) {
     if (version && servable->version() != *version) continue;
     servable->Ref();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "serve/metrics.h"
@@ -27,6 +28,7 @@ class Registry {
     std::string name;
     ModelMetrics* metrics = nullptr;   // outlives the registry
     std::vector<Servable*> available;  // highest version first
+    std::vector<std::pair<std::string, int64_t>> labels = {};
   };
   // Sorted by name.
   using Table = std::vector<Model>;
@@ -34,6 +36,8 @@ class Registry {
   struct Found {
     ModelMetrics* metrics = nullptr;  // null: no such model
     Lease lease;                      // empty: the model has no such version available
+    // That was asked for, by number or by label.
+    std::optional<int64_t> version = std::nullopt;
   };
 
   Registry();
@@ -41,8 +45,10 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // No version: the highest available.
-  Found Find(std::string_view model, std::optional<int64_t> version = std::nullopt) const;
+  // No version: the highest available. A label, if not empty, stands for a version; with one that
+  // the model does not have there is no lease and no version.
+  Found Find(std::string_view model, std::optional<int64_t> version = std::nullopt,
+             std::string_view label = {}) const;
 
   // When it returns, every Find that comes to an end later uses the new table, and no servable
   // that is not in it gets another lease.

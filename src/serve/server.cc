@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -11,24 +12,34 @@
 #include "base/thread_pool.h"
 #include "net/server.h"
 #include "serve/grpc_api.h"
+#include "serve/model_config_file.h"
 #include "serve/rest_api.h"
 #include "serve/version_watcher.h"
 
 namespace slipway::serve {
 namespace {
 
-std::vector<ModelConfig> Models(const ServerOptions& options) {
-  if (!options.models.empty()) return options.models;
-  return {{options.model_name, options.model_base_path}};
+// The models of the options, with those of the config file read into options->models.
+Status ReadModels(ServerOptions* options, std::string* config_text) {
+  if (!options->model_config_file.empty()) {
+    Env* env = options->env != nullptr ? options->env : Env::Default();
+    ASSIGN_OR_RETURN(*config_text, ReadFile(env, options->model_config_file));
+    ASSIGN_OR_RETURN(ModelList models, ParseModelConfigFile(*config_text));
+    options->models = models ? *std::move(models) : std::vector<ModelConfig>();
+    return OkStatus();
+  }
+  if (!options->models.empty()) return OkStatus();
+  if (options->model_base_path.empty()) {
+    return InvalidArgumentError(
+        "There is no model to serve; set --model_base_path or --model_config_file");
+  }
+  options->models = {{options->model_name, options->model_base_path, {}, {}}};
+  return OkStatus();
 }
 
 constexpr int32_t kMaxThreads = 1024;
 
 Status CheckOptions(const ServerOptions& options) {
-  for (const ModelConfig& model : Models(options)) {
-    if (model.base_path.empty())
-      return InvalidArgumentError("There is no model to serve; set --model_base_path");
-  }
   if (options.port == 0 && options.rest_api_port == 0)
     return InvalidArgumentError("At least one of --port (gRPC) and --rest_api_port must be set");
   for (const auto& [flag, port] :
@@ -78,6 +89,14 @@ std::vector<Flag> ServeFlags(ServerOptions* o) {
       {"model_name", &o->model_name, "Name under which clients ask for the model"},
       {"model_base_path", &o->model_base_path,
        "Directory that holds one directory a version, such as 1 and 2"},
+      {"model_config_file", &o->model_config_file,
+       "Protobuf text file of the models to serve (ModelServerConfig), with version policies and "
+       "labels; wins over --model_base_path"},
+      {"model_config_file_poll_wait_seconds", &o->model_config_file_poll_wait_seconds,
+       "How often to look whether the config file has changed; 0 is never"},
+      {"allow_version_labels_for_unavailable_models",
+       &o->allow_version_labels_for_unavailable_models,
+       "Let a new label name a version that is not available"},
       {"file_system_poll_wait_seconds", &o->file_system_poll_wait_seconds,
        "How often to look for versions where changes cannot be watched; 0 looks once, at the "
        "start, a negative number never"},
@@ -119,17 +138,20 @@ struct Server::State {
   Status Prepare();
   Status ProbePorts() const;
   Status WaitUntilReady();
+  Status SettleVersions();
   Status OpenPorts();
   StatusOr<std::unique_ptr<net::Server>> Listen(int32_t port, net::HttpHandler http,
                                                 net::GrpcMethods grpc);
   void Close();
 
-  const ServerOptions options;
+  ServerOptions options;
+  std::string config_text;
   MetricsRegistry metrics;
   ServeMetrics families;
   std::unique_ptr<Workers> workers;
   VersionWatcher watcher;
   std::unique_ptr<ModelManager> manager;
+  std::unique_ptr<ConfigReload> reload;
   std::unique_ptr<RestApi> rest;
   std::unique_ptr<GrpcApi> grpc;
   std::shared_ptr<net::EventLoopGroup> loops;
@@ -139,6 +161,7 @@ struct Server::State {
   std::atomic<int> rest_port{0};
   std::atomic<bool> accepting{false};
   std::atomic<bool> cancelled{false};
+  std::atomic<bool> stopping{false};
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -161,6 +184,7 @@ Server::~Server() {
 }
 
 Status Server::State::Prepare() {
+  RETURN_IF_ERROR(ReadModels(&options, &config_text));
   const int threads = options.worker_threads > 0 ? options.worker_threads : 4 * AvailableCpus();
   workers = std::make_unique<Workers>(threads, options.max_pending, families.pending());
   Env* env = options.env != nullptr ? options.env : Env::Default();
@@ -174,9 +198,14 @@ Status Server::State::Prepare() {
     return LoadServable(env, version, directory, load);
   };
   manager_options.wake = [this] { watcher.Wake(); };
-  ASSIGN_OR_RETURN(manager, ModelManager::Create(Models(options), std::move(manager_options)));
+  ASSIGN_OR_RETURN(manager, ModelManager::Create(options.models, std::move(manager_options)));
+  reload = std::make_unique<ConfigReload>(
+      manager.get(), ConfigReloadOptions{env, options.model_config_file, config_text,
+                                         options.model_config_file_poll_wait_seconds,
+                                         options.allow_version_labels_for_unavailable_models});
   FrontEnd front;
   front.manager = manager.get();
+  front.reload = reload.get();
   front.workers = workers.get();
   front.metrics = &metrics;
   front.accepting = &accepting;
@@ -223,6 +252,20 @@ Status Server::State::WaitUntilReady() {
   return ready;
 }
 
+// One version of each model is there; who asked for several, or for labels, waits for them, but
+// not for ever: a version may be half copied.
+Status Server::State::SettleVersions() {
+  constexpr std::chrono::seconds kLimit(30);
+  const bool one_each = std::ranges::all_of(options.models, [](const ModelConfig& model) {
+    return model.labels.empty() && model.policy.Limit() == 1;
+  });
+  if (one_each) return OkStatus();
+  const Status settled = manager->WaitUntilSettled(kLimit, stopping);
+  if (settled.code() == Code::kCancelled) return settled;
+  if (!settled.ok()) LOG_WARNING(settled.message());
+  return manager->AssignLabels(options.allow_version_labels_for_unavailable_models);
+}
+
 Status Server::State::OpenPorts() {
   if (options.port != 0) {
     ASSIGN_OR_RETURN(grpc_server, Listen(options.port, {},
@@ -248,17 +291,17 @@ Status Server::State::OpenPorts() {
 Status Server::Start() {
   State& s = *state_;
   Env* env = s.options.env != nullptr ? s.options.env : Env::Default();
-  for (const ModelConfig& model : Models(s.options)) {
+  for (const ModelConfig& model : s.options.models) {
     const auto base = env->Stat(model.base_path);
     if (base.ok() && base->is_directory) continue;
-    return NotFoundError(StrCat("The base path ", model.base_path, " of model ", model.name,
-                                " is no directory (",
-                                base.ok() ? "it is a file" : base.status().message(),
-                                "); create it, or correct --model_base_path"));
+    return NotFoundError(StrCat(
+        "The base path ", model.base_path, " of model ", model.name, " is no directory (",
+        base.ok() ? "it is a file" : base.status().message(), "); create it, or correct the path"));
   }
   ASSIGN_OR_RETURN(s.loops, net::EventLoopGroup::Start(s.options.loops));
   RETURN_IF_ERROR(s.ProbePorts());
   RETURN_IF_ERROR(s.WaitUntilReady());
+  RETURN_IF_ERROR(s.SettleVersions());
   return s.OpenPorts();
 }
 
@@ -269,6 +312,7 @@ int Server::rest_port() const { return state_->rest_port; }
 void Server::Drain() {
   std::lock_guard lock(state_->mutex);
   state_->accepting = false;
+  state_->stopping = true;
   state_->draining = true;
   state_->changed.notify_all();
 }
@@ -296,6 +340,7 @@ void Server::State::Close() {
     const Status drained = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
     if (!drained.ok()) LOG_WARNING("Not everything was answered in time: ", drained.message());
   }
+  reload->Stop();
   cancelled = true;  // first: Stop waits for what runs on the loops
   for (net::Server* server : servers)
     if (server != nullptr) server->Stop();

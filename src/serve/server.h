@@ -33,6 +33,10 @@ struct ServerOptions {
   int32_t rest_api_port = 0;  // REST; 0: none
   std::string model_name = "default";
   std::string model_base_path;
+  // A file with the models, served instead of the model above; it wins over both.
+  std::string model_config_file;
+  double model_config_file_poll_wait_seconds = 0;  // 0: read once
+  bool allow_version_labels_for_unavailable_models = false;
   // Served instead of the model above if not empty.
   std::vector<ModelConfig> models;
 
@@ -68,7 +72,8 @@ std::vector<Flag> ServeFlags(ServerOptions* options);
 // Thread safety: Drain, ports from any thread; Start and WaitForTermination from one.
 class Server {
  public:
-  // INVALID_ARGUMENT: no base path, no name, no port at all, two equal ports.
+  // INVALID_ARGUMENT: no base path, no name, no port at all, two equal ports, and as
+  // ParseModelConfigFile. NOT_FOUND: no such config file.
   static StatusOr<std::unique_ptr<Server>> Create(ServerOptions options);
   // Drain and WaitForTermination.
   ~Server();

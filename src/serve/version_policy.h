@@ -8,8 +8,22 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace slipway::serve {
+
+// Which of a model's versions are to be served.
+struct VersionPolicy {
+  enum class Kind : uint8_t { kLatest, kAll, kSpecific };
+  Kind kind = Kind::kLatest;
+  uint32_t latest = 1;            // kLatest: so many
+  std::vector<int64_t> specific;  // kSpecific: these, sorted
+
+  // Whether it may ever want the version: all but those that kSpecific does not name.
+  bool Admits(int64_t version) const;
+  // How many it wants at most.
+  size_t Limit() const;
+};
 
 // A version as the policy sees it.
 enum class VersionStage : uint8_t {
@@ -33,20 +47,17 @@ struct VersionAction {
   friend bool operator==(const VersionAction&, const VersionAction&) = default;
 };
 
-// The version that should be in service: the highest one that is present and not blocked. 0 and
-// false if there is none. Versions in any order.
-struct WantedVersion {
-  bool any = false;
-  int64_t version = 0;
-};
-WantedVersion LatestUsable(std::span<const VersionView> versions);
+// The versions that should be in service, highest first: of those that the policy admits, that are
+// present and not blocked, as many as it wants. Versions in any order.
+std::vector<int64_t> WantedVersions(const VersionPolicy& policy,
+                                    std::span<const VersionView> versions);
 
 // The next step, or kNone when all is as it should be or a load is under way. Call again after
 // every change. Rules, first match wins:
-//  - No version is present: what is available is unloaded, highest first.
-//  - The wanted version is available: what else is available is unloaded, lowest first.
-//  - The wanted version is idle and nothing is loading: it is loaded.
+//  - No version that the policy admits is present: what is available is unloaded, highest first.
+//  - All wanted versions are available: what else is available is unloaded, lowest first.
+//  - Nothing is loading: the highest wanted version that is idle is loaded.
 //  - Otherwise nothing; what is available stays, wanted or not.
-VersionAction NextVersionAction(std::span<const VersionView> versions);
+VersionAction NextVersionAction(const VersionPolicy& policy, std::span<const VersionView> versions);
 
 }  // namespace slipway::serve

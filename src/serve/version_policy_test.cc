@@ -27,8 +27,8 @@ std::vector<VersionView> Parse(std::string_view text) {
   return views;
 }
 
-std::string Action(std::string_view text) {
-  const VersionAction action = NextVersionAction(Parse(text));
+std::string Action(std::string_view text, const VersionPolicy& policy = {}) {
+  const VersionAction action = NextVersionAction(policy, Parse(text));
   switch (action.kind) {
     case VersionAction::Kind::kNone:
       return "none";
@@ -72,6 +72,38 @@ TEST(VersionPolicy, Table) {
   for (const auto& c : cases) EXPECT_EQ(Action(c.versions), c.wanted) << c.why;
 }
 
+TEST(VersionPolicy, SeveralVersions) {
+  const VersionPolicy two{.latest = 2};
+  const VersionPolicy all{.kind = VersionPolicy::Kind::kAll};
+  const VersionPolicy some{.kind = VersionPolicy::Kind::kSpecific, .specific = {2, 5}};
+  const VersionPolicy none{.kind = VersionPolicy::Kind::kSpecific};
+  const struct {
+    const VersionPolicy* policy;
+    const char* versions;
+    const char* wanted;
+  } cases[] = {
+      {&two, "1+idle 2+idle 3+idle", "load 3"},
+      {&two, "1+idle 2+idle 3+avail", "load 2"},
+      {&two, "1+idle 2+avail 3+avail", "none"},
+      {&two, "1+avail 2+avail 3+idle", "load 3"},
+      {&two, "1+avail 2+avail 3+avail", "unload 1"},
+      {&two, "1+idle 2+blocked 3+avail", "load 1"},
+      {&two, "1+avail 2+loading 3+avail", "none"},
+      {&all, "1+idle 2+avail 3+idle", "load 3"},
+      {&all, "1+idle 2+avail 3+avail", "load 1"},
+      {&all, "1+avail 2-avail 3+avail", "unload 2"},
+      {&some, "1+idle 2+idle 5+idle 7+idle", "load 5"},
+      {&some, "2+idle 5+avail 7+idle", "load 2"},
+      {&some, "2+avail 5+avail 7+avail", "unload 7"},
+      {&some, "2+idle 7+avail", "load 2"},
+      {&some, "2+blocked 7+avail", "none"},
+      {&some, "7+avail 8+avail", "unload 8"},
+      {&none, "1+idle 2+idle", "none"},
+      {&none, "1+avail 2+avail", "unload 2"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(Action(c.versions, *c.policy), c.wanted) << c.versions;
+}
+
 // Whatever happens to the directories, once a version answers there is always one that does, as
 // long as any directory is there: all histories of a few steps.
 TEST(VersionPolicy, NeverWithoutAVersionWhileOneIsPresent) {
@@ -98,7 +130,7 @@ TEST(VersionPolicy, NeverWithoutAVersionWhileOneIsPresent) {
       bool present = false;
       for (const VersionView& view : views) present |= view.present;
       for (int i = 0; i < 10; ++i) {
-        const VersionAction action = NextVersionAction(views);
+        const VersionAction action = NextVersionAction({}, views);
         if (action.kind == VersionAction::Kind::kNone) break;
         VersionView& view = views[static_cast<size_t>(action.version - 1)];
         const bool load = action.kind == VersionAction::Kind::kLoad;
