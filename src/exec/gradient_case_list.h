@@ -69,9 +69,11 @@ class Cases {
 };
 
 // The families that have a file of their own.
-void AddLinalg(Cases& c);    // gradient_linalg_cases_test.cc
-void AddSegments(Cases& c);  // gradient_linalg_cases_test.cc
-void AddSpecial(Cases& c);   // gradient_linalg_cases_test.cc
-void AddWindows(Cases& c);   // gradient_window_cases_test.cc
+void AddFunctional(Cases& c);  // gradient_functional_cases_test.cc
+void AddLists(Cases& c);       // gradient_functional_cases_test.cc
+void AddLinalg(Cases& c);      // gradient_linalg_cases_test.cc
+void AddSegments(Cases& c);    // gradient_linalg_cases_test.cc
+void AddSpecial(Cases& c);     // gradient_linalg_cases_test.cc
+void AddWindows(Cases& c);     // gradient_window_cases_test.cc
 
 }  // namespace slipway::exec::gradient_cases

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/function.h"
 
 namespace slipway::exec {
 
@@ -21,6 +22,8 @@ struct GradientCase {
   double tolerance = 2e-3;
   // Inputs left out though they are floating: the op has no gradient by them.
   std::vector<size_t> constant = {};
+  // Adds the functions that the op calls.
+  std::function<void(ir::FunctionLibrary&)> functions = nullptr;
 
   bool differentiates(size_t input) const {
     for (size_t i : constant) {

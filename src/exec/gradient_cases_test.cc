@@ -232,6 +232,8 @@ const std::vector<GradientCase>& AllGradientCases() {
     AddNn(c);
     AddArray(c);
     AddIndex(c);
+    gradient_cases::AddFunctional(c);
+    gradient_cases::AddLists(c);
     gradient_cases::AddWindows(c);
     gradient_cases::AddLinalg(c);
     gradient_cases::AddSegments(c);

@@ -29,6 +29,7 @@ class CaseFunction {
  public:
   CaseFunction(const GradientCase& c, bool static_shapes) : case_(c) {
     function_.name = c.name;
+    if (c.functions) c.functions(library_);
     for (size_t i = 0; i < c.inputs.size(); ++i) {
       PartialShape shape(c.inputs[i].shape());
       if (!static_shapes) shape = PartialShape::UnknownOfRank(shape.rank());
@@ -59,7 +60,7 @@ class CaseFunction {
     for (size_t i = 0; i < xs_.size(); ++i) {
       if (case_.differentiates(i)) xs.push_back(xs_[i]);
     }
-    ASSIGN_OR_RETURN(std::vector<Output> dxs, ir::AddGradients(b_, ys_, xs, weights));
+    ASSIGN_OR_RETURN(std::vector<Output> dxs, ir::AddGradients(b_, ys_, xs, weights, &library_));
     for (size_t i = 0; i < dxs.size(); ++i) {
       if (!dxs[i].valid()) return InternalError("an input has no gradient");
       function_.returns.push_back({"dx" + std::to_string(i), dxs[i]});
@@ -70,10 +71,11 @@ class CaseFunction {
  private:
   StatusOr<std::unique_ptr<Executable>> Compile() {
     RETURN_IF_ERROR(b_.status());
-    return Executable::Compile(std::move(function_), {});
+    return Executable::Compile(std::move(function_), {.library = &library_});
   }
 
   const GradientCase& case_;
+  ir::FunctionLibrary library_;
   Function function_;
   GraphBuilder b_{&function_.graph};
   std::vector<Output> xs_;

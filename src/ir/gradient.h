@@ -13,16 +13,22 @@
 
 namespace slipway::ir {
 
+class FunctionLibrary;
+
 // What a gradient function sees: a node y = f(x…) and dL/dy for each output.
 class GradientContext {
  public:
-  GradientContext(GraphBuilder& builder, const Node& node, std::vector<Output> output_gradients)
+  GradientContext(GraphBuilder& builder, FunctionLibrary* library, const Node& node,
+                  std::vector<Output> output_gradients)
       : builder_(builder),
+        library_(library),
         node_(node),
         output_gradients_(std::move(output_gradients)),
         input_gradients_(node.inputs().size()) {}
 
   GraphBuilder& builder() { return builder_; }
+  // Of the functions that the graph calls, and for the functions of their gradients; may be null.
+  FunctionLibrary* library() const { return library_; }
   const Node& node() const { return node_; }
   Output input(int i) const { return node_.input(i); }
   Output output(int i) const { return {const_cast<Node*>(&node_), i}; }
@@ -37,6 +43,7 @@ class GradientContext {
 
  private:
   GraphBuilder& builder_;
+  FunctionLibrary* library_;
   const Node& node_;
   std::vector<Output> output_gradients_;
   std::vector<Output> input_gradients_;
@@ -60,8 +67,14 @@ std::vector<const GradientEntry*> AllGradients();
 // of all their reads) included. The result has an invalid Output where ys do not depend on an x.
 // Only the part between xs and ys is differentiated. UNIMPLEMENTED names an op on the way that has
 // no gradient.
+//
+// `library` holds the functions that the graph calls (If, While, PartitionedCall…) and gets those
+// of their gradients. A gradient computes the body's values again, so a body that draws random
+// numbers without a seed of its own, or writes, is UNIMPLEMENTED. Other nodes take the outputs of a
+// loop from a copy of it afterwards, which also keeps the values of every round.
 StatusOr<std::vector<Output>> AddGradients(GraphBuilder& builder, std::span<const Output> ys,
                                            std::span<const Output> xs,
-                                           std::span<const Output> grad_ys = {});
+                                           std::span<const Output> grad_ys = {},
+                                           FunctionLibrary* library = nullptr);
 
 }  // namespace slipway::ir

@@ -17,7 +17,8 @@ const Table& GradientTable() {
           grad::NnGradients(), grad::ReduceGradients(), grad::ArrayGradients(),
           grad::IndexGradients(), grad::ConvGradients(), grad::EinsumGradients(),
           grad::ImageGradients(), grad::LinalgGradients(), grad::SegmentGradients(),
-          grad::SpecialGradients(), grad::ResourceGradients(), grad::OpsWithoutGradient()}) {
+          grad::SpecialGradients(), grad::FunctionalGradients(), grad::ListGradients(),
+          grad::LoopGradients(), grad::ResourceGradients(), grad::OpsWithoutGradient()}) {
       for (const GradientEntry& entry : family) rows->emplace(entry.op, &entry);
     }
     return rows;

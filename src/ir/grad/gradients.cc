@@ -12,15 +12,18 @@ namespace {
 using Key = std::pair<const Node*, int>;
 Key KeyOf(const Output& value) { return {value.node, value.index}; }
 
-// A gradient can flow along values of these types; that of a resource handle is its variable's.
+// A gradient can flow along values of these types; that of a resource handle is its variable's,
+// that of a list the list of its elements'.
 bool CarriesGradient(DType dtype) {
-  return IsFloating(dtype) || IsComplex(dtype) || dtype == DType::kResource;
+  return IsFloating(dtype) || IsComplex(dtype) || dtype == DType::kResource ||
+         dtype == DType::kVariant;
 }
 
 // Walks once, backwards through the nodes between xs and ys.
 class Backward {
  public:
-  Backward(GraphBuilder& builder, std::span<const Output> xs) : builder_(builder), xs_(xs) {}
+  Backward(GraphBuilder& builder, FunctionLibrary* library, std::span<const Output> xs)
+      : builder_(builder), library_(library), xs_(xs) {}
 
   Status Run(std::span<const Output> ys, std::span<const Output> grad_ys) {
     ASSIGN_OR_RETURN(order_, builder_.graph()->TopologicalOrder());
@@ -107,7 +110,7 @@ class Backward {
                                        "trained; use StopGradient if none should flow here"));
     }
     GraphBuilder::Scope scope(&builder_, StrCat(node.name(), "_grad"));
-    GradientContext context(builder_, node, std::move(dy));
+    GradientContext context(builder_, library_, node, std::move(dy));
     std::vector<bool> wanted;
     for (const Output& input : node.inputs()) wanted.push_back(depends_.contains(KeyOf(input)));
     context.set_wanted(wanted);
@@ -121,6 +124,7 @@ class Backward {
   }
 
   GraphBuilder& builder_;
+  FunctionLibrary* library_;
   std::span<const Output> xs_;
   std::vector<Node*> order_;
   std::set<Key> depends_;
@@ -132,7 +136,8 @@ class Backward {
 
 StatusOr<std::vector<Output>> AddGradients(GraphBuilder& builder, std::span<const Output> ys,
                                            std::span<const Output> xs,
-                                           std::span<const Output> grad_ys) {
+                                           std::span<const Output> grad_ys,
+                                           FunctionLibrary* library) {
   RETURN_IF_ERROR(builder.status());
   if (!grad_ys.empty() && grad_ys.size() != ys.size()) {
     return InvalidArgumentError(StrCat("AddGradients got ", grad_ys.size(), " grad_ys for ",
@@ -143,7 +148,7 @@ StatusOr<std::vector<Output>> AddGradients(GraphBuilder& builder, std::span<cons
       if (!value.valid()) return InvalidArgumentError("AddGradients got an invalid value");
     }
   }
-  Backward backward(builder, xs);
+  Backward backward(builder, library, xs);
   RETURN_IF_ERROR(backward.Run(ys, grad_ys));
   std::vector<Output> result;
   for (const Output& x : xs) result.push_back(backward.Sum(x));
