@@ -27,6 +27,9 @@ void AddUnary(Cases& c) {
   c.Plain("IdentityN", {Signed(s), Positive({2})});
   c.Plain("ClipByValue", {Signed(s), Tensor::Scalar(-0.62f), Tensor::Scalar(0.63f)});
   c.last().tolerance = 5e-3;
+  for (const char* op : {"SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"}) {
+    c.Plain(op, {Positive(s), Signed(s, 1)});
+  }
   for (const char* op : {"TanhGrad", "SigmoidGrad"}) c.Plain(op, {Unit(s), Signed(s, 1)});
   for (const char* op : {"ReluGrad", "Relu6Grad", "LeakyReluGrad"}) {
     c.Plain(op, {Signed(s, 1), Signed(s)});

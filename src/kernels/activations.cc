@@ -79,17 +79,19 @@ template <typename T>
 T SigmoidGradOf(T y, T dy, float) {
   return dy * y * (T{1} - y);
 }
+// These give 0 for a gradient of 0, whatever the output is: NaN and infinity on a branch that a
+// Select did not take stay there.
 template <typename T>
 T RsqrtGradOf(T y, T dy, float) {
-  return T(-0.5) * dy * y * y * y;
+  return dy == T(0) ? T(0) : T(-0.5) * dy * y * y * y;
 }
 template <typename T>
 T SqrtGradOf(T y, T dy, float) {
-  return T(0.5) * dy / y;
+  return dy == T(0) ? T(0) : T(0.5) * dy / y;
 }
 template <typename T>
 T ReciprocalGradOf(T y, T dy, float) {
-  return -dy * y * y;
+  return dy == T(0) ? T(0) : -dy * y * y;
 }
 
 template <typename T, T (*kFn)(T, float)>

@@ -95,9 +95,10 @@ SLIPWAY_COMPLEX(Xlog1py, a == C(0) ? C(0) : a * Log1pFn(b))
 SLIPWAY_COMPLEX(SquaredDifference, (a - b) * std::conj(a - b))
 SLIPWAY_COMPLEX(TanhGrad, b*(C(1) - a * a))
 SLIPWAY_COMPLEX(SigmoidGrad, b* a*(C(1) - a))
-SLIPWAY_COMPLEX(SqrtGrad, b* C(0.5) / std::conj(a))
-SLIPWAY_COMPLEX(RsqrtGrad, C(-0.5) * (b * std::conj(a)) * (std::conj(a) * std::conj(a)))
-SLIPWAY_COMPLEX(ReciprocalGrad, std::conj(a) * (-b * std::conj(a)))
+SLIPWAY_COMPLEX(SqrtGrad, b == C(0) ? C(0) : b * C(0.5) / std::conj(a))
+SLIPWAY_COMPLEX(RsqrtGrad,
+                b == C(0) ? C(0) : C(-0.5) * (b * std::conj(a)) * (std::conj(a) * std::conj(a)))
+SLIPWAY_COMPLEX(ReciprocalGrad, b == C(0) ? C(0) : std::conj(a) * (-b * std::conj(a)))
 #undef SLIPWAY_COMPLEX
 
 // 0^0 is 1, as of real numbers; the standard library's way through logarithms gives NaN.

@@ -138,8 +138,12 @@ SLIPWAY_BINARY(EluGrad,
   };
 SLIPWAY_GRAD(TanhGrad, hn::Mul(dy, hn::Sub(hn::Set(d, 1.0f), hn::Mul(y, y))))
 SLIPWAY_GRAD(SigmoidGrad, hn::Mul(hn::Mul(dy, y), hn::Sub(hn::Set(d, 1.0f), y)))
-SLIPWAY_GRAD(RsqrtGrad, hn::Mul(hn::Mul(hn::Mul(hn::Set(d, -0.5f), dy), y), hn::Mul(y, y)))
-SLIPWAY_GRAD(SqrtGrad, hn::Div(hn::Mul(hn::Set(d, 0.5f), dy), y))
+// 0 for a gradient of 0 (activations.cc).
+SLIPWAY_GRAD(RsqrtGrad,
+             hn::IfThenZeroElse(hn::Eq(dy, hn::Zero(d)),
+                                hn::Mul(hn::Mul(hn::Mul(hn::Set(d, -0.5f), dy), y), hn::Mul(y, y))))
+SLIPWAY_GRAD(SqrtGrad,
+             hn::IfThenZeroElse(hn::Eq(dy, hn::Zero(d)), hn::Div(hn::Mul(hn::Set(d, 0.5f), dy), y)))
 #undef SLIPWAY_GRAD
 
 UnaryLoop GetUnary(FastUnary op) {

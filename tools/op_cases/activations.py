@@ -29,4 +29,7 @@ def activations(c):
                 continue
             c.add(op, [floats(3, 7, dtype=dtype, low=0.1, high=0.9), floats(3, 7, dtype=dtype)],
                   note=tf.as_dtype(dtype).name)
+    for op in ["RsqrtGrad", "SqrtGrad", "ReciprocalGrad", "InvGrad"]:  # dy 0 stops NaN and infinity
+        for dtype in [np.float32, np.float64]:
+            c.add(op, [np.array([0, NAN, INF, 2, 0], dtype), np.array([0, 0, 0, 0, 1], dtype)], note=f"zero_{np.dtype(dtype).name}")
     c.add("ReluGrad", [floats(2, 3), floats(3, 2)], note="bad", error="")

@@ -29,6 +29,8 @@ def complex(c):
         zero = pair([0, 1, 0], [0, 2, 0], dtype)
         for op in ["DivNoNan", "MulNoNan", "Xdivy", "Xlogy", "Xlog1py"]:
             c.add(op, [zero, zero[::-1].copy()], note=f"zero_{name}")
+        for op in ["SqrtGrad", "RsqrtGrad", "ReciprocalGrad"]:
+            c.add(op, [pair([0, 1, NAN], [0, INF, 1], dtype), pair([0, 0, 0], [0, 0, 0], dtype)], note=f"no_gradient_{name}")
         for op in ["TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"]:
             c.add(op, [x, y], note=name, **tolerance)
         for op in ["Equal", "NotEqual"]:

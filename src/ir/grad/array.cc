@@ -148,6 +148,7 @@ void StridedSlice(GradientContext& c) {
                    std::move(attrs)));
 }
 
+// As in TensorFlow there is none by the padding value of PadV2.
 void Pad(GradientContext& c) {
   if (!c.wants(0)) return;
   GraphBuilder& b = c.builder();
@@ -163,10 +164,6 @@ void Pad(GradientContext& c) {
     begin = paddings.Op("GatherV2", {column, b.Scalar<int32_t>(1)});
   }
   c.set_dx(0, Dy(c).Op("Slice", {begin, ShapeOf(b, c.input(0), index)}));
-  if (NumInputs(c) > 2 && c.wants(2)) {
-    c.builder().Fail(UnimplementedError("The gradient of PadV2 '" + c.node().name() +
-                                        "' by its padding value is not there"));
-  }
 }
 
 // Each dimension of the result is (times repeated, size): summed over the first.

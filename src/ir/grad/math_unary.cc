@@ -16,13 +16,26 @@ void Abs(GradientContext& c) { c.set_dx(0, Dy(c) * X(c).Op("Sign")); }
 void Neg(GradientContext& c) { c.set_dx(0, -Dy(c)); }
 void Sign(GradientContext& c) { c.set_dx(0, X(c).Op("ZerosLike")); }
 void Square(GradientContext& c) { c.set_dx(0, Dy(c) * (2.0 * X(c))); }
-void Sqrt(GradientContext& c) { c.set_dx(0, 0.5 * Dy(c) / Y(c)); }
-void Rsqrt(GradientContext& c) { c.set_dx(0, -0.5 * Dy(c) * (Y(c) * Y(c) * Y(c))); }
+void Sqrt(GradientContext& c) { c.set_dx(0, Y(c).Op("SqrtGrad", {c.dy(0)})); }
+void Rsqrt(GradientContext& c) { c.set_dx(0, Y(c).Op("RsqrtGrad", {c.dy(0)})); }
 void Exp(GradientContext& c) { c.set_dx(0, Dy(c) * Y(c)); }
 void Expm1(GradientContext& c) { c.set_dx(0, Dy(c) * X(c).Op("Exp")); }
 void Log(GradientContext& c) { c.set_dx(0, Dy(c) / X(c)); }
 void Log1p(GradientContext& c) { c.set_dx(0, Dy(c) / (1.0 + X(c))); }
-void Reciprocal(GradientContext& c) { c.set_dx(0, -Dy(c) * (Y(c) * Y(c))); }
+void Reciprocal(GradientContext& c) { c.set_dx(0, Y(c).Op("ReciprocalGrad", {c.dy(0)})); }
+// Inputs y and the gradient by it.
+void SqrtGrad(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, -Dy(c) * Y(c) / X(c, 0));
+  if (c.wants(1)) c.set_dx(1, 0.5 * Dy(c) / X(c, 0));
+}
+void RsqrtGrad(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, -1.5 * Dy(c) * X(c, 1) * X(c, 0).Op("Square"));
+  if (c.wants(1)) c.set_dx(1, X(c, 0).Op("RsqrtGrad", {c.dy(0)}));
+}
+void ReciprocalGrad(GradientContext& c) {
+  if (c.wants(0)) c.set_dx(0, -2.0 * Dy(c) * X(c, 1) * X(c, 0));
+  if (c.wants(1)) c.set_dx(1, X(c, 0).Op("ReciprocalGrad", {c.dy(0)}));
+}
 void Sin(GradientContext& c) { c.set_dx(0, Dy(c) * X(c).Op("Cos")); }
 void Cos(GradientContext& c) { c.set_dx(0, -Dy(c) * X(c).Op("Sin")); }
 void Tan(GradientContext& c) { c.set_dx(0, Dy(c) / X(c).Op("Cos").Op("Square")); }
@@ -93,14 +106,18 @@ constexpr GradientEntry kEntries[] = {
     {"Log", Log},
     {"Log1p", Log1p},
     {"Neg", Neg},
+    {"InvGrad", ReciprocalGrad},
     {"Reciprocal", Reciprocal},
+    {"ReciprocalGrad", ReciprocalGrad},
     {"Rsqrt", Rsqrt},
+    {"RsqrtGrad", RsqrtGrad},
     {"Sigmoid", Sigmoid},
     {"SigmoidGrad", SigmoidGrad},
     {"Sign", Sign},
     {"Sin", Sin},
     {"Sinh", Sinh},
     {"Sqrt", Sqrt},
+    {"SqrtGrad", SqrtGrad},
     {"Square", Square},
     {"Tan", Tan},
     {"Tanh", Tanh},
