@@ -84,6 +84,17 @@ void AddResizes(Cases& c) {
   }
 }
 
+void AddCrops(Cases& c) {
+  // The corners of boxes fall between pixels, where the image is smooth.
+  const Tensor boxes =
+      Tensor::FromValues<float>({0.11f, 0.07f, 0.83f, 0.91f, 0.9f, 0.12f, 0.2f, 0.7f}, {2, 4});
+  c.Plain("CropAndResize", {Signed({2, 4, 5, 2}), boxes, Ints({1, 0}), Ints({2, 3})});
+  c.last().tolerance = 5e-2;
+  c.Plain("CropAndResize", {Signed({2, 4, 5, 2}), boxes, Ints({1, 0}), Ints({1, 3})},
+          {{"method", "nearest"}}, "Nearest");
+  c.last().constant = {1};
+}
+
 void AddSpace(Cases& c) {
   const Tensor none = Tensor::FromValues<int32_t>({0, 1, 1, 0}, {2, 2});
   c.Plain("SpaceToBatchND", {Signed({1, 3, 3, 2}), Ints({2, 2}), none});
@@ -99,6 +110,7 @@ void AddWindows(Cases& c) {
   AddPools(c);
   AddNormalization(c);
   AddResizes(c);
+  AddCrops(c);
   AddSpace(c);
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/attrs.h"
 #include "kernels/checks.h"
+#include "kernels/crop_axis.h"
 #include "kernels/kernel_table.h"
 #include "kernels/types.h"
 
@@ -23,17 +24,6 @@ float AsFloat(T value) {
 struct CropSpec {
   bool bilinear = true;
   float extrapolation = 0;
-};
-
-// Where output i of `size` along a dimension of a box lies in an image of `input` pixels.
-struct CropAxis {
-  float first, step;
-  CropAxis(float low, float high, int64_t input, int64_t size) {
-    const auto span = static_cast<float>(input - 1);
-    first = size > 1 ? low * span : 0.5f * (low + high) * span;
-    step = size > 1 ? (high - low) * span / static_cast<float>(size - 1) : 0;
-  }
-  float At(int64_t i) const { return first + static_cast<float>(i) * step; }
 };
 
 template <typename T>
@@ -64,14 +54,11 @@ struct Cropper {
   void Crop(const float* box, int64_t rows, int64_t columns, float* to) const {
     const CropAxis vertical(box[0], box[2], height, rows);
     const CropAxis horizontal(box[1], box[3], width, columns);
-    const auto inside = [](float at, int64_t size) {
-      return at >= 0 && at <= static_cast<float>(size - 1);  // false for NaN
-    };
     for (int64_t i = 0; i < rows; ++i) {
       const float y = vertical.At(i);
       for (int64_t j = 0; j < columns; ++j, to += channels) {
         const float x = horizontal.At(j);
-        if (inside(y, height) && inside(x, width)) {
+        if (InImage(y, height) && InImage(x, width)) {
           Pixel(y, x, to);
         } else {
           std::fill_n(to, channels, spec.extrapolation);

@@ -24,6 +24,7 @@ std::span<const KernelDef> ControlKernels();
 std::span<const KernelDef> ConvBackpropKernels();
 std::span<const KernelDef> ConvKernels();
 std::span<const KernelDef> CountingKernels();
+std::span<const KernelDef> CropGradientKernels();
 std::span<const KernelDef> CropImageKernels();
 std::span<const KernelDef> CtcKernels();
 std::span<const KernelDef> DecodeValueKernels();

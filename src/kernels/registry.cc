@@ -32,7 +32,7 @@ const Registry& AllByOp() {
                                               ConvBackpropKernels(),
                                               ConvKernels(),
                                               CountingKernels(),
-                                              CropImageKernels(),
+                                              CropGradientKernels(), CropImageKernels(),
                                               CtcKernels(),
                                               DecodeValueKernels(),
                                               DepthwiseKernels(),

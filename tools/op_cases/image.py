@@ -291,6 +291,20 @@ def combined(c):
                                         none], note="iou", error="iou_threshold must be in [0, 1]")
 
 
+def crop_gradients(c):
+    x = floats(2, 5, 6, 2)
+    boxes = np.array([[0, 0, 1, 1], [0.2, 0.3, 0.7, 0.9], [0.9, 0.8, 0.1, 0.2], [-0.3, 0.5, 1.4, 2],
+                      [0.5, 0.5, 0.5, 0.5], [-1e6, 0, 1, 1], [0, 0, 1e6, 1]], np.float32)
+    index = i32(0, 1, 1, 0, 1, 0, 1)
+    for method in ["bilinear", "nearest"]:
+        c.add("CropAndResizeGradImage", [floats(len(boxes), 3, 4, 2), boxes, index, i32(*x.shape)],
+              {"T": tf.float32, "method": method}, note=method)
+    c.add("CropAndResizeGradImage", [floats(len(boxes), 1, 2, 2), boxes, index, i32(*x.shape)],
+          {"T": tf.float64}, note="double")
+    for size in [(3, 4), (1, 3)]:
+        c.add("CropAndResizeGradBoxes", [floats(5, *size, 2), x, boxes[:5], index[:5]], rtol=1e-4, atol=1e-4)
+
+
 @family
 def image(c):
     resizes(c)
@@ -302,3 +316,4 @@ def image(c):
     drawings(c)
     suppressions(c)
     combined(c)
+    crop_gradients(c)

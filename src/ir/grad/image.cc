@@ -63,6 +63,23 @@ void FusedBatchNorm(GradientContext& c) {
   }
 }
 
+void CropAndResize(GradientContext& c) {
+  GraphBuilder& b = c.builder();
+  AttrMap attrs = CopyAttrs(c.node(), {"method"});
+  if (c.wants(1)) {
+    if (AttrOr<std::string>(c.node(), "method", "bilinear") != "bilinear") {
+      b.Fail(UnimplementedError(StrCat("The gradient of CropAndResize '", c.node().name(),
+                                       "' by its boxes is there for bilinear only")));
+      return;
+    }
+    c.set_dx(1, b.Op("CropAndResizeGradBoxes", {c.dy(0), c.input(0), c.input(1), c.input(2)}));
+  }
+  if (!c.wants(0)) return;
+  attrs["T"] = c.input(0).dtype();
+  c.set_dx(0, b.Op("CropAndResizeGradImage",
+                   {c.dy(0), c.input(1), c.input(2), ShapeOf(b, c.input(0))}, std::move(attrs)));
+}
+
 AttrMap ResizeAttrs(const Node& node) {
   return CopyAttrs(node, {"align_corners", "half_pixel_centers"});
 }
@@ -102,6 +119,7 @@ constexpr GradientEntry kEntries[] = {
     {"AvgPool", AvgPool},
     {"AvgPool3D", AvgPool3D},
     {"BatchToSpaceND", BatchToSpaceNd},
+    {"CropAndResize", CropAndResize},
     {"DepthToSpace", DepthToSpace},
     {"Dilation2D", Dilation2D},
     {"FusedBatchNorm", FusedBatchNorm},

@@ -105,6 +105,18 @@ Status CombinedNmsShape(ShapeContext& c) {
   return OkStatus();
 }
 
+Status CropGradBoxesShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(PartialShape boxes, c.InputOfRank(2, 2));
+  c.set_output(0, boxes.has_rank() ? boxes : PartialShape({-1, 4}));
+  return OkStatus();
+}
+
+Status CropGradImageShape(ShapeContext& c) {
+  ASSIGN_OR_RETURN(const PartialShape shape, ShapeFromInput(c, 3));
+  c.set_output(0, shape.rank() == 4 ? shape : PartialShape::UnknownOfRank(4));
+  return OkStatus();
+}
+
 // clang-format off
 constexpr OpSchemaText kOps[] = {
     {"ResizeArea", "images: T, size: int32", "resized_images: float32",
@@ -148,6 +160,14 @@ constexpr OpSchemaText kOps[] = {
      "crops: float32",
      "T: {float16, float32, float64, int16, int32, int64, int8, uint16, uint8}, method:"
      " {'bilinear', 'nearest'} = 'bilinear', extrapolation_value: float = 0", kPure, CropShape},
+    {"CropAndResizeGradBoxes", "grads: float32, image: T, boxes: float32, box_ind: int32",
+     "output: float32",
+     "T: {float16, float32, float64, int16, int32, int64, int8, uint16, uint8}, method:"
+     " {'bilinear'} = 'bilinear'", kPure, CropGradBoxesShape},
+    {"CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32",
+     "output: T",
+     "T: {float16, float32, float64}, method: {'bilinear', 'nearest'} = 'bilinear'", kPure,
+     CropGradImageShape},
     {"AdjustContrastv2", "images: T, contrast_factor: float32", "output: T",
      "T: {float16, float32} = float32", kPure, AtLeast3Shape},
     {"AdjustHue", "images: T, delta: float32", "output: T",
