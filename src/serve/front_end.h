@@ -29,6 +29,8 @@ struct FrontEnd {
   // Of REST requests; gRPC calls bring their own. 0: none.
   int64_t rest_timeout_ns = 30'000'000'000;
   bool cors = false;
+  // Classify and Regress want signatures of their own method name.
+  bool check_method_names = false;
   // Outputs of gRPC as tensor_content.
   bool content_encoding = false;
 };

@@ -3,8 +3,11 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "serve/examples.h"
 #include "serve/model_messages.h"
+#include "serve/multi_inference.h"
 #include "wire/coding.h"
+#include "wire/inference.h"
 #include "wire/json_tensor.h"
 #include "wire/predict.h"
 
@@ -21,7 +24,7 @@ constexpr uint64_t kMaxSplatBytes = 64 << 20;
 void CountCall(const Prediction& prediction, Code code) {
   if (prediction.metrics == nullptr) return;
   const int64_t took = Clock::Default()->NowNanos() - prediction.start_ns;
-  prediction.metrics->CountPredict(Entrypoint::kGrpc, code, took);
+  prediction.metrics->CountRequest(prediction.method, Entrypoint::kGrpc, code, took);
 }
 
 void Answer(net::GrpcCall call, StatusOr<std::string> response) {
@@ -31,12 +34,13 @@ void Answer(net::GrpcCall call, StatusOr<std::string> response) {
 
 }  // namespace
 
-// Views of `request` point into the call's bytes.
+// Views of `request` point into the call's bytes. Of Classify and Regress only its spec is used.
 struct GrpcApi::Job {
   PredictRequestView request;
   Prediction prediction;
 
-  void Begin() {
+  void Begin(Method method) {
+    prediction.method = method;
     prediction.start_ns = Clock::Default()->NowNanos();
     prediction.deadline_ns = 0;
   }
@@ -48,8 +52,14 @@ struct GrpcApi::Job {
 
 net::GrpcMethods GrpcApi::Methods(bool with_health) const {
   net::GrpcMethods methods;
-  methods["/tensorflow.serving.PredictionService/Predict"] = [this](net::GrpcCall call) {
-    Predict(std::move(call));
+  for (const auto& [name, method] :
+       {std::pair{"Predict", Method::kPredict}, std::pair{"Classify", Method::kClassify},
+        std::pair{"Regress", Method::kRegress}}) {
+    methods[StrCat("/tensorflow.serving.PredictionService/", name)] =
+        [this, method = method](net::GrpcCall call) { Predict(method, std::move(call)); };
+  }
+  methods["/tensorflow.serving.PredictionService/MultiInference"] = [this](net::GrpcCall call) {
+    MultiInference(std::move(call));
   };
   methods["/tensorflow.serving.PredictionService/GetModelMetadata"] = [this](net::GrpcCall call) {
     auto response = Metadata(call.request());
@@ -71,15 +81,29 @@ net::GrpcMethods GrpcApi::Methods(bool with_health) const {
 }
 
 Status GrpcApi::Prepare(std::string_view request, uint64_t max_splat_bytes, Job* job) const {
-  TensorDecodeOptions options;
-  options.max_splat_bytes = max_splat_bytes;
-  ASSIGN_OR_RETURN(job->request, DecodePredictRequest(request, options));
+  std::string_view input;
+  if (job->prediction.method == Method::kPredict) {
+    TensorDecodeOptions options;
+    options.max_splat_bytes = max_splat_bytes;
+    ASSIGN_OR_RETURN(job->request, DecodePredictRequest(request, options));
+  } else {
+    ASSIGN_OR_RETURN(const ExamplesRequestView view, DecodeExamplesRequest(request));
+    job->request.has_model_spec = view.has_model_spec;
+    job->request.model_spec = view.model_spec;
+    input = view.input;
+  }
   if (!job->request.has_model_spec) return InvalidArgumentError("Missing ModelSpec");
   const ModelSpecView& spec = job->request.model_spec;
   Prediction& prediction = job->prediction;
   ASSIGN_OR_RETURN(prediction.lease, FindServable(front_.manager->registry(),
                                                   {spec.name, spec.version, spec.version_label},
                                                   &prediction.metrics));
+  if (prediction.method != Method::kPredict) {
+    ASSIGN_OR_RETURN(Tensor examples, DecodeInput(input));
+    prediction.metrics->CountExamples(examples.num_elements());
+    return BindExamples(spec.signature_name, std::move(examples), front_.check_method_names,
+                        &prediction);
+  }
   const std::string_view name =
       spec.signature_name.empty() ? kDefaultSignature : spec.signature_name;
   prediction.signature = prediction.lease->FindSignature(name);
@@ -93,14 +117,19 @@ Status GrpcApi::Prepare(std::string_view request, uint64_t max_splat_bytes, Job*
 Status GrpcApi::Answer(Job* job, std::string* response) const {
   Prediction& prediction = job->prediction;
   RETURN_IF_ERROR(Run(&prediction, front_.cancelled));
-  // Kept from call to call; it holds no tensor in between.
-  thread_local std::vector<NamedTensor> named;
-  for (size_t i = 0; i < prediction.outputs.size(); ++i)
-    named.push_back({prediction.OutputName(i), prediction.outputs[i]});
   ModelSpecView spec;
   spec.name = job->request.model_spec.name;
   spec.version = prediction.lease->version();
   spec.signature_name = prediction.signature->signature().name();
+  if (prediction.method != Method::kPredict) {
+    RETURN_IF_ERROR(AppendExamplesResult(prediction, 1, response));
+    ProtoWriter(response).Bytes(2, EncodeModelSpec(spec));
+    return OkStatus();
+  }
+  // Kept from call to call; it holds no tensor in between.
+  thread_local std::vector<NamedTensor> named;
+  for (size_t i = 0; i < prediction.outputs.size(); ++i)
+    named.push_back({prediction.OutputName(i), prediction.outputs[i]});
   Status status = AppendPredictResponse(
       spec, named, front_.content_encoding ? TensorEncoding::kContent : TensorEncoding::kTyped,
       response);
@@ -108,16 +137,16 @@ Status GrpcApi::Answer(Job* job, std::string* response) const {
   return status;
 }
 
-void GrpcApi::Predict(net::GrpcCall call) const {
-  if (call.request().size() > kInlineMessageBytes) return PredictOnWorker(std::move(call));
+void GrpcApi::Predict(Method method, net::GrpcCall call) const {
+  if (call.request().size() > kInlineMessageBytes) return PredictOnWorker(method, std::move(call));
   // Its vectors keep their memory from call to call of this loop.
   thread_local Job job;
-  job.Begin();
+  job.Begin(method);
   job.prediction.deadline_ns = call.deadline_ns().value_or(0);
   Status status = Prepare(call.request(), kInlineSplatBytes, &job);
   if (status.code() == Code::kResourceExhausted) {
     job.Recycle();
-    return PredictOnWorker(std::move(call));
+    return PredictOnWorker(method, std::move(call));
   }
   if (status.ok() &&
       job.prediction.signature->EstimateNanos(job.prediction.Rows()) > front_.inline_limit_ns) {
@@ -147,11 +176,11 @@ void GrpcApi::Predict(net::GrpcCall call) const {
   call.Finish(std::move(status), std::move(response));
 }
 
-void GrpcApi::PredictOnWorker(net::GrpcCall call) const {
+void GrpcApi::PredictOnWorker(Method method, net::GrpcCall call) const {
   auto shared = std::make_shared<net::GrpcCall>(std::move(call));
-  const bool taken = front_.workers->Submit([this, shared] {
+  const bool taken = front_.workers->Submit([this, shared, method] {
     Job job;
-    job.Begin();
+    job.Begin(method);
     job.prediction.deadline_ns = shared->deadline_ns().value_or(0);
     std::string response;
     Status status = Prepare(shared->request(), kMaxSplatBytes, &job);
@@ -159,6 +188,16 @@ void GrpcApi::PredictOnWorker(net::GrpcCall call) const {
     CountCall(job.prediction, status.code());
     job.Recycle();
     shared->Finish(std::move(status), std::move(response));
+  });
+  if (!taken) shared->Finish(front_.workers->Overloaded());
+}
+
+// Several runs: always on a worker.
+void GrpcApi::MultiInference(net::GrpcCall call) const {
+  auto shared = std::make_shared<net::GrpcCall>(std::move(call));
+  const bool taken = front_.workers->Submit([this, shared] {
+    serve::Answer(std::move(*shared), serve::MultiInference(front_, shared->request(),
+                                                            shared->deadline_ns().value_or(0)));
   });
   if (!taken) shared->Finish(front_.workers->Overloaded());
 }

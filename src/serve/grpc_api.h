@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gRPC front end: tensorflow.serving.PredictionService (Predict, GetModelMetadata) and
-// ModelService (GetModelStatus, HandleReloadConfigRequest), and grpc.health.v1.Health/Check.
+// The gRPC front end: tensorflow.serving.PredictionService (Predict, Classify, Regress,
+// MultiInference, GetModelMetadata),
+// ModelService (GetModelStatus, HandleReloadConfigRequest) and grpc.health.v1.Health/Check.
 // Predict goes through wire's own codec: no message objects between the bytes and the tensors.
 #pragma once
 
@@ -21,8 +22,9 @@ class GrpcApi {
 
  private:
   struct Job;
-  void Predict(net::GrpcCall call) const;
-  void PredictOnWorker(net::GrpcCall call) const;
+  void Predict(Method method, net::GrpcCall call) const;
+  void PredictOnWorker(Method method, net::GrpcCall call) const;
+  void MultiInference(net::GrpcCall call) const;
   StatusOr<std::string> Metadata(std::string_view request) const;
   StatusOr<std::string> ModelStatus(std::string_view request) const;
   void Reload(net::GrpcCall call) const;

@@ -37,7 +37,7 @@ TEST(LookupCost, PathToSignatureAndRunNeitherAllocatesNorLocks) {
     prediction.inputs.push_back(x);
     ASSERT_TRUE(serve::Run(&prediction, nullptr).ok());
     EXPECT_EQ(prediction.outputs[0].flat<float>()[0], 3.0f);
-    prediction.metrics->CountPredict(Entrypoint::kRest, Code::kOk, 1000);
+    prediction.metrics->CountRequest(Method::kPredict, Entrypoint::kRest, Code::kOk, 1000);
     prediction.Recycle();
   };
   predict();

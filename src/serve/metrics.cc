@@ -3,18 +3,24 @@
 
 namespace slipway::serve {
 
-void ModelMetrics::CountPredict(Entrypoint entrypoint, Code code, int64_t nanos) {
+void ModelMetrics::CountRequest(Method method, Entrypoint entrypoint, Code code, int64_t nanos) {
   if (code != Code::kOk) {
     // Errors may take the family's lock: they are rare, and most of the codes never occur.
     request_count_->Get({name_, CodeName(code)})->Increment();
     return;
   }
   ok_->Increment();
-  latency_[static_cast<size_t>(entrypoint)]->Record(static_cast<double>(nanos) / 1000.0);
+  latency_[static_cast<size_t>(method)][static_cast<size_t>(entrypoint)]->Record(
+      static_cast<double>(nanos) / 1000.0);
 }
 
-void ModelMetrics::CountRun(int64_t nanos) {
-  runtime_->Record(static_cast<double>(nanos) / 1000.0);
+void ModelMetrics::CountRun(Method method, int64_t nanos) {
+  runtime_[static_cast<size_t>(method)]->Record(static_cast<double>(nanos) / 1000.0);
+}
+
+void ModelMetrics::CountExamples(int64_t examples) {
+  examples_->Record(static_cast<double>(examples));
+  examples_total_->Increment(examples);
 }
 
 ServeMetrics::ServeMetrics(MetricsRegistry* registry)
@@ -28,6 +34,10 @@ ServeMetrics::ServeMetrics(MetricsRegistry* registry)
       runtime_latency_(registry->AddHistogram(":tensorflow:serving:runtime_latency",
                                               "Microseconds that the model itself ran.",
                                               {"model_name", "API", "runtime"})),
+      example_counts_(registry->AddHistogram(":tensorflow:serving:request_example_counts",
+                                             "Examples in a request.", {"model"})),
+      example_count_total_(registry->AddCounter(":tensorflow:serving:request_example_count_total",
+                                                "Examples in all requests.", {"model"})),
       load_attempts_(registry->AddCounter(":tensorflow:cc:saved_model:load_attempt_count",
                                           "Loads of versions by outcome.",
                                           {"model_name", "status"})),
@@ -42,11 +52,16 @@ std::unique_ptr<ModelMetrics> ServeMetrics::ForModel(const std::string& name) {
   metrics->name_ = name;
   metrics->request_count_ = request_count_;
   metrics->ok_ = request_count_->Get({name, CodeName(Code::kOk)});
-  metrics->latency_[static_cast<size_t>(Entrypoint::kGrpc)] =
-      request_latency_->Get({name, "Predict", "GRPC"});
-  metrics->latency_[static_cast<size_t>(Entrypoint::kRest)] =
-      request_latency_->Get({name, "Predict", "REST"});
-  metrics->runtime_ = runtime_latency_->Get({name, "Predict", "Slipway"});
+  constexpr const char* kApis[kMethods] = {"Predict", "Classify", "Regress"};
+  for (size_t i = 0; i < kMethods; ++i) {
+    metrics->latency_[i][static_cast<size_t>(Entrypoint::kGrpc)] =
+        request_latency_->Get({name, kApis[i], "GRPC"});
+    metrics->latency_[i][static_cast<size_t>(Entrypoint::kRest)] =
+        request_latency_->Get({name, kApis[i], "REST"});
+    metrics->runtime_[i] = runtime_latency_->Get({name, kApis[i], "Slipway"});
+  }
+  metrics->examples_ = example_counts_->Get({name});
+  metrics->examples_total_ = example_count_total_->Get({name});
   return metrics;
 }
 

@@ -14,6 +14,8 @@
 namespace slipway::serve {
 
 enum class Entrypoint : uint8_t { kGrpc, kRest };
+enum class Method : uint8_t { kPredict, kClassify, kRegress };
+inline constexpr size_t kMethods = 3;
 
 class ServeMetrics;
 
@@ -21,17 +23,21 @@ class ServeMetrics;
 class ModelMetrics {
  public:
   // One request: its code and, if it succeeded, how long it took. Lock-free for OK.
-  void CountPredict(Entrypoint entrypoint, Code code, int64_t nanos);
+  void CountRequest(Method method, Entrypoint entrypoint, Code code, int64_t nanos);
   // The model's own part of a successful request.
-  void CountRun(int64_t nanos);
+  void CountRun(Method method, int64_t nanos);
+  // The tf.Examples of one request.
+  void CountExamples(int64_t examples);
 
  private:
   friend class ServeMetrics;
   std::string name_;
   CounterFamily* request_count_ = nullptr;
   Counter* ok_ = nullptr;
-  Histogram* latency_[2] = {};
-  Histogram* runtime_ = nullptr;
+  Histogram* latency_[kMethods][2] = {};
+  Histogram* runtime_[kMethods] = {};
+  Histogram* examples_ = nullptr;
+  Counter* examples_total_ = nullptr;
 };
 
 // The families, declared in `registry`.
@@ -49,6 +55,8 @@ class ServeMetrics {
   CounterFamily* request_count_;
   HistogramFamily* request_latency_;
   HistogramFamily* runtime_latency_;
+  HistogramFamily* example_counts_;
+  CounterFamily* example_count_total_;
   CounterFamily* load_attempts_;
   HistogramFamily* load_latency_;
   GaugeFamily* pending_;

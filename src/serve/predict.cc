@@ -122,7 +122,7 @@ Status Run(Prediction* prediction, const std::atomic<bool>* cancelled) {
                                             prediction->outputs, options));
   const int64_t took = Clock::Default()->NowNanos() - start;
   prediction->signature->Learn(prediction->Rows(), took);
-  prediction->metrics->CountRun(took);
+  prediction->metrics->CountRun(prediction->method, took);
   return OkStatus();
 }
 

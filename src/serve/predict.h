@@ -38,6 +38,7 @@ struct Prediction {
   Lease lease;
   const ServedSignature* signature = nullptr;
   ModelMetrics* metrics = nullptr;
+  Method method = Method::kPredict;
   int64_t start_ns = 0;         // when the request was whole
   int64_t deadline_ns = 0;      // 0: none
   std::vector<Tensor> inputs;   // in the order of the signature

@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "serve/examples.h"
 #include "serve/gzip.h"
 #include "serve/model_messages.h"
+#include "wire/json_examples.h"
 #include "wire/json_tensor.h"
 
 namespace slipway::serve {
@@ -18,6 +20,11 @@ constexpr size_t kGunzipLimit = 100 << 20;  // TensorFlow Serving's
 
 std::string NotFoundSignature(std::string_view name) {
   return StrCat("Serving signature name: \"", name, "\" not found in signature def");
+}
+
+Method MethodOf(std::string_view verb) {
+  if (verb == "predict") return Method::kPredict;
+  return verb == "classify" ? Method::kClassify : Method::kRegress;
 }
 
 // The body's tensors, in the order of the signature it names.
@@ -46,7 +53,15 @@ Status ParseBody(std::string_view body, Prediction* prediction, JsonPredictForma
   return OkStatus();
 }
 
+Status ParseExamplesBody(std::string_view body, bool check_method_names, Prediction* prediction) {
+  ASSIGN_OR_RETURN(JsonExamplesRequest request, ParseExamplesJson(body));
+  prediction->metrics->CountExamples(request.examples.num_elements());
+  return BindExamples(request.signature_name, std::move(request.examples), check_method_names,
+                      prediction);
+}
+
 Status EncodeBody(JsonPredictFormat format, const Prediction& prediction, std::string* body) {
+  if (prediction.method != Method::kPredict) return AppendExamplesJson(prediction, body);
   // Kept from request to request; it holds no tensor in between.
   thread_local std::vector<NamedTensor> named;
   for (size_t i = 0; i < prediction.outputs.size(); ++i)
@@ -63,6 +78,12 @@ struct RestApi::Pending {
   Prediction prediction;
   JsonPredictFormat format = JsonPredictFormat::kRow;
 
+  // Up to where it is known what the run costs.
+  Status Parse(const FrontEnd& front, std::string_view body) {
+    if (prediction.method != Method::kPredict)
+      return ParseExamplesBody(body, front.check_method_names, &prediction);
+    return ParseBody(body, &prediction, &format);
+  }
   // Runs it and makes the answer's body, or an error's.
   Status Answer(const FrontEnd& front, std::string* body) {
     RETURN_IF_ERROR(Run(&prediction, front.cancelled));
@@ -71,7 +92,7 @@ struct RestApi::Pending {
   void Count(Code code) const {
     if (prediction.metrics == nullptr) return;
     const int64_t took = Clock::Default()->NowNanos() - prediction.start_ns;
-    prediction.metrics->CountPredict(Entrypoint::kRest, code, took);
+    prediction.metrics->CountRequest(prediction.method, Entrypoint::kRest, code, took);
   }
 };
 
@@ -145,13 +166,7 @@ void RestApi::HandleV1(net::HttpRequest& request, net::HttpResponder responder) 
         std::move(responder),
         InvalidArgumentError(StrCat("Malformed request: ", request.method, " ", request.path)));
   }
-  if (is_verb && path.text == "predict") return Predict(request, path, std::move(responder));
-  if (is_verb) {
-    return ReplyError(std::move(responder),
-                      UnimplementedError(StrCat(":", path.text,
-                                                " is not implemented by this "
-                                                "server; send tensors to :predict")));
-  }
+  if (is_verb) return Predict(request, path, std::move(responder));
   auto body = Describe(path);
   if (!body.ok()) return ReplyError(std::move(responder), body.status());
   net::HttpResponse response;
@@ -188,6 +203,7 @@ void RestApi::Predict(net::HttpRequest& request, const RestPath& path,
   // Its vectors keep their memory from request to request of this loop.
   thread_local Pending pending;
   Prediction& prediction = pending.prediction;
+  prediction.method = MethodOf(path.text);
   prediction.start_ns = Clock::Default()->NowNanos();
   prediction.deadline_ns =
       front_.rest_timeout_ns > 0 ? prediction.start_ns + front_.rest_timeout_ns : 0;
@@ -205,7 +221,7 @@ void RestApi::Predict(net::HttpRequest& request, const RestPath& path,
                            std::move(responder));
   }
   net::HttpResponse response;
-  Status status = ParseBody(request.body, &prediction, &pending.format);
+  Status status = pending.Parse(front_, request.body);
   if (status.ok()) {
     if (prediction.signature->EstimateNanos(prediction.Rows()) > front_.inline_limit_ns) {
       return RunOnWorker(std::exchange(pending, Pending()), std::move(responder));
@@ -256,7 +272,7 @@ void RestApi::PredictOnWorker(net::Bytes body, bool gzip, Pending pending,
         ASSIGN_OR_RETURN(inflated, Gunzip(text, kGunzipLimit));
         text = inflated;
       }
-      RETURN_IF_ERROR(ParseBody(text, &job->pending.prediction, &job->pending.format));
+      RETURN_IF_ERROR(job->pending.Parse(front_, text));
       return job->pending.Answer(front_, &answer);
     }();
     Finish(&job->pending, status, std::move(answer), std::move(job->responder));

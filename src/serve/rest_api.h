@@ -30,7 +30,7 @@ class RestApi {
   void HandlePlain(net::HttpRequest& request, net::HttpResponder responder) const;
   StatusOr<std::string> Describe(const RestPath& path) const;
 
-  // Predict, from the body on.
+  // Predict, classify and regress, from the body on.
   void Predict(net::HttpRequest& request, const RestPath& path, net::HttpResponder responder) const;
   void PredictOnWorker(net::Bytes body, bool gzip, Pending pending,
                        net::HttpResponder responder) const;

@@ -111,6 +111,8 @@ std::vector<Flag> ServeFlags(ServerOptions* o) {
        "Let web pages of any origin call the REST API"},
       {"enable_grpc_healthcheck_service", &o->enable_grpc_healthcheck_service,
        "Answer grpc.health.v1.Health/Check"},
+      {"enable_signature_method_name_check", &o->enable_signature_method_name_check,
+       "Refuse Classify and Regress for signatures of another method"},
       {"enable_serialization_as_tensor_content", &o->enable_serialization_as_tensor_content,
        "Answer gRPC with tensor_content instead of typed values"},
       {"allow_file_ops", &o->allow_file_ops,
@@ -213,6 +215,7 @@ Status Server::State::Prepare() {
   front.inline_limit_ns = NanosFrom(static_cast<double>(options.inline_limit_us), 1'000);
   front.rest_timeout_ns = int64_t{options.rest_api_timeout_in_ms} * 1'000'000;
   front.cors = options.rest_api_enable_cors_support;
+  front.check_method_names = options.enable_signature_method_name_check;
   front.content_encoding = options.enable_serialization_as_tensor_content;
   rest = std::make_unique<RestApi>(front);
   grpc = std::make_unique<GrpcApi>(front);

@@ -51,6 +51,7 @@ struct ServerOptions {
   int32_t rest_api_timeout_in_ms = 30'000;
   bool rest_api_enable_cors_support = false;
   bool enable_grpc_healthcheck_service = false;
+  bool enable_signature_method_name_check = false;
   bool enable_serialization_as_tensor_content = false;
 
   // Models whose signatures read or write files, or reach other machines, are served too.

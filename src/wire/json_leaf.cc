@@ -29,7 +29,7 @@ StatusOr<JsonNumber> ReadNumber(JsonCursor* cursor, DType dtype) {
     RETURN_IF_ERROR(look.SkipUnread());
     return WrongType(*cursor, dtype);
   }
-  if (dtype != DType::kFloat && dtype != DType::kDouble && number.kind != JsonNumber::Kind::kInt) {
+  if (!IsFloating(dtype) && number.kind != JsonNumber::Kind::kInt) {
     return WrongType(*cursor, dtype);
   }
   cursor->MoveTo(after);
@@ -39,7 +39,11 @@ StatusOr<JsonNumber> ReadNumber(JsonCursor* cursor, DType dtype) {
 template <typename T>
 Status ReadReal(JsonCursor* cursor, DType dtype, void* slot) {
   ASSIGN_OR_RETURN(const JsonNumber number, ReadNumber(cursor, dtype));
-  *static_cast<T*>(slot) = static_cast<T>(number.value);
+  if constexpr (std::is_arithmetic_v<T>) {
+    *static_cast<T*>(slot) = static_cast<T>(number.value);
+  } else {
+    *static_cast<T*>(slot) = T(static_cast<float>(number.value));
+  }
   return OkStatus();
 }
 
@@ -104,12 +108,18 @@ JsonLeafReader JsonLeafReaderFor(DType dtype) {
       return ReadReal<float>;
     case DType::kDouble:
       return ReadReal<double>;
+    case DType::kHalf:
+      return ReadReal<Half>;
+    case DType::kBFloat16:
+      return ReadReal<BFloat16>;
     case DType::kInt8:
       return ReadInteger<int8_t>;
     case DType::kUInt8:
       return ReadInteger<uint8_t>;
     case DType::kInt16:
       return ReadInteger<int16_t>;
+    case DType::kUInt16:
+      return ReadInteger<uint16_t>;
     case DType::kInt32:
       return ReadInteger<int32_t>;
     case DType::kUInt32:

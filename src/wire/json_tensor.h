@@ -37,17 +37,17 @@ struct JsonPredictRequest {
 using SignatureInputs =
     std::function<StatusOr<std::span<const TensorSpec>>(std::string_view signature_name)>;
 
-// All errors are INVALID_ARGUMENT but: UNIMPLEMENTED for inputs of half, bfloat16, uint16 and
-// complex types, RESOURCE_EXHAUSTED over options.max_bytes. Bytes after the document are ignored.
-// No recursion: any depth of brackets is either skipped or a clear error. Of duplicate keys of the
-// top level the last one counts; in an object of named inputs a duplicate is an error.
+// All errors are INVALID_ARGUMENT but: UNIMPLEMENTED for inputs of complex
+// and quantised types, RESOURCE_EXHAUSTED over options.max_bytes. Bytes after the document are
+// ignored. No recursion: any depth of brackets is either skipped or a clear error. Of duplicate
+// keys of the top level the last one counts; in an object of named inputs a duplicate is an error.
 StatusOr<JsonPredictRequest> ParsePredictJson(std::string_view body, const SignatureInputs& inputs,
                                               const TensorDecodeOptions& options = {});
 
 // Appends the answer. Row form needs outputs of rank >= 1 with one common first dimension. With
 // one output its name is dropped. Strings of an output named "…_bytes" become {"b64": …}.
-// INVALID_ARGUMENT for those and for dtypes JSON has no form for (half, bfloat16, uint16,
-// complex, quantised, resources, variants); `out` then holds what it held before.
+// INVALID_ARGUMENT for those and for dtypes JSON has no form for (complex,
+// quantised, resources, variants); `out` then holds what it held before.
 Status AppendPredictJson(JsonPredictFormat format, std::span<const NamedTensor> outputs,
                          std::string* out);
 

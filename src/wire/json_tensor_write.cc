@@ -79,6 +79,8 @@ char* WriteNumber(T value, char* to) {
     return WriteJsonFloat(value, to);
   } else if constexpr (std::is_same_v<T, double>) {
     return WriteJsonDouble(value, to);
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return WriteJsonFloat(static_cast<float>(value), to);
   } else if constexpr (std::is_same_v<T, bool>) {
     const std::string_view word = value ? "true" : "false";
     return std::copy(word.begin(), word.end(), to);
@@ -134,12 +136,18 @@ RunWriter WriterFor(const NamedTensor& output) {
       return WriteNumbers<float>;
     case DType::kDouble:
       return WriteNumbers<double>;
+    case DType::kHalf:
+      return WriteNumbers<Half>;
+    case DType::kBFloat16:
+      return WriteNumbers<BFloat16>;
     case DType::kInt8:
       return WriteNumbers<int8_t>;
     case DType::kUInt8:
       return WriteNumbers<uint8_t>;
     case DType::kInt16:
       return WriteNumbers<int16_t>;
+    case DType::kUInt16:
+      return WriteNumbers<uint16_t>;
     case DType::kInt32:
       return WriteNumbers<int32_t>;
     case DType::kUInt32:

@@ -9,46 +9,6 @@
 namespace slipway {
 namespace {
 
-Status CheckName(std::string_view what, std::string_view name) {
-  if (IsValidUtf8(name)) return OkStatus();
-  return InvalidArgumentError(StrCat("The ", what, " ", Quoted(name), " is not UTF-8"));
-}
-
-Status DecodeModelSpec(std::string_view bytes, ModelSpecView* spec) {
-  ProtoReader reader(bytes);
-  while (reader.Next()) {
-    switch (reader.tag()) {
-      case BytesField(1):
-        spec->name = reader.bytes();
-        break;
-      case BytesField(2): {
-        int64_t version = 0;
-        ProtoReader wrapper(reader.bytes());
-        while (wrapper.Next()) {
-          if (wrapper.tag() == VarintField(1)) version = wrapper.int64();
-        }
-        RETURN_IF_ERROR(wrapper.status("Int64Value"));
-        spec->version = version;
-        spec->version_label = {};  // the two are one choice; the last one counts
-        break;
-      }
-      case BytesField(3):
-        spec->signature_name = reader.bytes();
-        break;
-      case BytesField(4):
-        spec->version_label = reader.bytes();
-        spec->version.reset();
-        break;
-      default:
-        break;
-    }
-  }
-  RETURN_IF_ERROR(reader.status("ModelSpec"));
-  RETURN_IF_ERROR(CheckName("model name", spec->name));
-  RETURN_IF_ERROR(CheckName("signature name", spec->signature_name));
-  return CheckName("version label", spec->version_label);
-}
-
 struct Entry {
   std::string_view name;
   std::string_view value;
@@ -62,7 +22,7 @@ StatusOr<Entry> DecodeEntry(std::string_view bytes) {
     if (reader.tag() == BytesField(2)) entry.value = reader.bytes();
   }
   RETURN_IF_ERROR(reader.status("map of tensors"));
-  RETURN_IF_ERROR(CheckName("tensor name", entry.name));
+  RETURN_IF_ERROR(CheckUtf8Name("tensor name", entry.name));
   return entry;
 }
 
@@ -96,20 +56,6 @@ StatusOr<std::vector<NamedTensor>> DecodeTensors(std::vector<Entry> entries, con
 
 size_t FieldSize(uint32_t field, size_t size) {
   return static_cast<size_t>(VarintSize(BytesField(field)) + VarintSize(size)) + size;
-}
-
-std::string EncodeModelSpec(const ModelSpecView& spec) {
-  std::string out;
-  ProtoWriter writer(&out);
-  if (!spec.name.empty()) writer.Bytes(1, spec.name);
-  if (spec.version) {
-    const size_t wrapper = writer.BeginMessage(2);
-    if (*spec.version != 0) writer.Int64(1, *spec.version);
-    writer.EndMessage(wrapper);
-  }
-  if (!spec.signature_name.empty()) writer.Bytes(3, spec.signature_name);
-  if (!spec.version && !spec.version_label.empty()) writer.Bytes(4, spec.version_label);
-  return out;
 }
 
 Status CheckEncodable(std::span<const NamedTensor> tensors) {
@@ -164,7 +110,7 @@ StatusOr<PredictRequestView> DecodePredictRequest(std::string_view bytes,
         break;
       }
       case BytesField(3):
-        RETURN_IF_ERROR(CheckName("output name", reader.bytes()));
+        RETURN_IF_ERROR(CheckUtf8Name("output name", reader.bytes()));
         request.output_filter.push_back(reader.bytes());
         break;
       default:

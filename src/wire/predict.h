@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,18 +12,12 @@
 
 #include "slipway/status.h"
 #include "slipway/tensor.h"
+#include "wire/model_spec.h"
 #include "wire/tensor_proto.h"
 
 namespace slipway {
 
 // Views point into the bytes decoded, or into what the caller keeps alive.
-struct ModelSpecView {
-  std::string_view name;
-  std::optional<int64_t> version;
-  std::string_view version_label;  // empty: none
-  std::string_view signature_name;
-};
-
 struct NamedTensor {
   std::string_view name;
   Tensor tensor;

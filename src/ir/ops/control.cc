@@ -76,6 +76,7 @@ constexpr OpSchemaText kOps[] = {
      "T: type, U: list(type) >= 0, message: string = '', first_n: int = -1, summarize: int = 3",
      kStateful, UnchangedShape},
     {"ControlTrigger", "", "", "", kPure, NoOutputs},
+    {"Timestamp", "", "ts: double", "", kStateful, ScalarShape},
     {"LoopCond", "input: bool", "output: bool", "", kPure, UnchangedShape},
     {"Switch", "data: T, pred: bool", "output_false: T, output_true: T", "T: type", kPure, SwitchShape},
     {"Merge", "inputs: N * T", "output: T, value_index: int32",

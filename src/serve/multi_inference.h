@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "serve/front_end.h"
+#include "slipway/status.h"
+
+namespace slipway::serve {
+
+// A MultiInferenceRequest answered: several signatures of one version of a model, each over the
+// same examples. Runs on this thread; deadline_ns 0: none. INVALID_ARGUMENT: tasks of different
+// models, a signature twice, one that is not there. UNIMPLEMENTED: a method other than classify and
+// regress.
+StatusOr<std::string> MultiInference(const FrontEnd& front, std::string_view request,
+                                     int64_t deadline_ns);
+
+}  // namespace slipway::serve
