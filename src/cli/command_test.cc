@@ -95,6 +95,26 @@ TEST(ServeTest, RefusesNumbersOutOfRange) {
   }
 }
 
+TEST(ServeTest, RefusesWhatTensorFlowServingRefuses) {
+  const struct {
+    std::vector<std::string> flags;
+    std::string_view error;
+  } cases[] = {
+      {{"--tensorflow_session_parallelism=2", "--tensorflow_inter_op_parallelism=2"},
+       "exclude each other"},
+      {{"--batching_parameters_file=/b"}, "without --enable_batching"},
+      {{"--use_alts_credentials"}, "less safe than asked for"},
+      {{"--port=0", "--rest_api_port=8501"}, "--port (grpc_port) and --grpc_socket_path"},
+  };
+  for (const auto& c : cases) {
+    std::vector<std::string> args = {"serve", "--model_base_path=/none"};
+    args.insert(args.end(), c.flags.begin(), c.flags.end());
+    const Printed printed = RunMain(args);
+    EXPECT_EQ(printed.exit, kWrongUsage);
+    EXPECT_THAT(printed.text, HasSubstr(c.error));
+  }
+}
+
 TEST(FailTest, ErrorsComeBehindWhatWasPrintedBefore) {
   const Printed printed = Capture([] {
     std::fputs("first\n", stdout);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
 #include "base/log.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "serve/flags.h"
 #include "serve/server.h"
 
 namespace slipway::cli {
@@ -66,21 +68,38 @@ Status CheckPorts(const serve::ServerOptions& options) {
   return OkStatus();
 }
 
+// The two variables of TensorFlow Serving's container image, where no flag says what to serve.
+void TakeModelFromEnvironment(serve::ServerOptions* options) {
+  const char* base = std::getenv("MODEL_BASE_PATH");
+  if (base == nullptr || !options->model_base_path.empty() || !options->model_config_file.empty())
+    return;
+  const char* name = std::getenv("MODEL_NAME");
+  options->model_name = name != nullptr ? name : "model";
+  options->model_base_path = JoinPath(base, options->model_name);
+  LOG_INFO("Serving ", options->model_base_path, ", as MODEL_BASE_PATH and MODEL_NAME say");
+}
+
 }  // namespace
 
 int RunServe(Args args) {
   serve::ServerOptions options;
   bool version = false;
-  std::vector<Flag> table = serve::ServeFlags(&options);
+  std::vector<serve::UnusedFlag> unused = serve::UnusedFlags();
+  std::vector<Flag> table = serve::ServeFlags(&options, &unused);
   table.push_back({"version", &version, "Print the version and exit"});
   FlagSet flags("slipway serve --model_base_path DIR [flags]",
-                "Serves the versions of a model (folders with a number for a name below the base "
+                "Serves the versions of models (folders with a number for a name below a base "
                 "path) over REST and gRPC, as TensorFlow Serving does.",
                 std::move(table));
   if (const Parsed parsed = ParseFlags(&flags, "serve", args, 0); parsed.exit) return *parsed.exit;
   if (version) return PrintVersion(), kDone;
   Status status = CheckPorts(options);
-  if (status.ok()) status = Serve(options);
+  if (status.ok()) status = serve::CheckFlags(unused);
+  if (status.ok()) {
+    for (const std::string& notice : serve::UnusedFlagNotices(unused)) LOG_WARNING(notice);
+    TakeModelFromEnvironment(&options);
+    status = Serve(options);
+  }
   if (status.code() == Code::kInvalidArgument) return FailUsage("serve", status);
   return status.ok() ? kDone : Fail(status);
 }

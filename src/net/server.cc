@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -199,6 +200,7 @@ void Server::State::CloseListener() {
   if (resume != EventLoop::kNoTimer) accept_loop().CancelTimer(resume);
   accept_loop().Remove(listener.fd());
   listener.Close();
+  if (!context->options.unix_path.empty()) unlink(context->options.unix_path.c_str());
 }
 
 template <typename Body>
@@ -228,7 +230,9 @@ void Server::State::OnEachLoop(Body body) {
 StatusOr<std::unique_ptr<Server>> Server::Start(std::shared_ptr<EventLoopGroup> loops,
                                                 ServerOptions options, HttpHandler http,
                                                 GrpcMethods grpc) {
-  ASSIGN_OR_RETURN(Socket listener, ListenTcp(options.address, options.port));
+  ASSIGN_OR_RETURN(Socket listener, options.unix_path.empty()
+                                        ? ListenTcp(options.address, options.port)
+                                        : ListenUnix(options.unix_path));
   auto state = std::make_shared<State>();
   state->port = LocalPort(listener);
   state->listener = std::move(listener);

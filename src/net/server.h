@@ -23,6 +23,9 @@ struct ServerOptions {
   std::string address;
   // 0 picks a free port; Server::port() tells which.
   int port = 0;
+  // If not empty, a Unix socket instead of a port. A file left by a server that is gone is
+  // replaced; the file goes with the server.
+  std::string unix_path;
 
   size_t max_body_bytes = size_t{256} << 20;          // 413
   size_t max_header_bytes = 64 * 1024;                // 431

@@ -6,6 +6,8 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +52,21 @@ Status ListenError(const std::string& address, int port, int error) {
   if (error == EADDRNOTAVAIL)
     return InvalidArgumentError(StrCat(address, " is not an address of this machine"));
   return UnavailableError(StrCat(where, " cannot be opened: ", ErrnoText(error)));
+}
+
+// A socket that nobody listens on any more is in the way of a new one.
+Status RemoveStaleSocket(const std::string& path, const sockaddr_un& address) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) return OkStatus();
+  if (!S_ISSOCK(found.st_mode))
+    return AlreadyExistsError(
+        StrCat(path, " is there and is no socket; remove it or choose another path"));
+  const Socket probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (connect(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+      errno != ECONNREFUSED)
+    return UnavailableError(StrCat("the Unix socket ", path, " is in use by another process"));
+  unlink(path.c_str());
+  return OkStatus();
 }
 
 int TryListen(const addrinfo& address, Socket* out) {
@@ -115,10 +132,31 @@ StatusOr<Socket> ListenTcp(const std::string& address, int port) {
   return ListenError(address, port, error);
 }
 
+StatusOr<Socket> ListenUnix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return InvalidArgumentError(StrCat("the path of a Unix socket has at most ",
+                                       sizeof address.sun_path - 1, " bytes, not ", path.size(),
+                                       ": ", path));
+  }
+  std::copy(path.begin(), path.end(), address.sun_path);
+  RETURN_IF_ERROR(RemoveStaleSocket(path, address));
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.open() ||
+      bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(socket.fd(), SOMAXCONN) != 0) {
+    return UnavailableError(
+        StrCat("the Unix socket ", path, " cannot be opened: ", ErrnoText(errno)));
+  }
+  return socket;
+}
+
 int LocalPort(const Socket& socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size);
+  if (address.ss_family == AF_UNIX) return 0;
   return ntohs(address.ss_family == AF_INET6
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);

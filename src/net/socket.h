@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TCP sockets: listening and connecting, with errors that name the address.
+// TCP and Unix sockets: listening and connecting, with errors that name the address.
 #pragma once
 
 #include <chrono>
@@ -36,6 +36,9 @@ class Socket {
 // Non-blocking. "" is every address (IPv6 with IPv4, or IPv4 where there is no IPv6); port 0
 // picks one. UNAVAILABLE (in use), PERMISSION_DENIED, INVALID_ARGUMENT (no such address here).
 StatusOr<Socket> ListenTcp(const std::string& address, int port);
+// Non-blocking, at a path in the file system. UNAVAILABLE (in use), INVALID_ARGUMENT (too long),
+// ALREADY_EXISTS (a file that is no socket).
+StatusOr<Socket> ListenUnix(const std::string& path);
 int LocalPort(const Socket& socket);
 
 // Non-blocking, with no delay; waits for the connection. UNAVAILABLE, DEADLINE_EXCEEDED,

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "base/metrics.h"
 #include "serve/config_reload.h"
@@ -20,6 +21,7 @@ struct FrontEnd {
   Workers* workers = nullptr;
   ConfigReload* reload = nullptr;
   const MetricsRegistry* metrics = nullptr;
+  std::string metrics_path;  // beside /metrics; empty: none
   // False once the server drains.
   const std::atomic<bool>* accepting = nullptr;
   // Set when running predictions are to be given up.

@@ -126,7 +126,8 @@ void RestApi::ReplyError(net::HttpResponder responder, const Status& status) con
 void RestApi::HandlePlain(net::HttpRequest& request, net::HttpResponder responder) const {
   net::HttpResponse response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  if (request.path == "/metrics" || request.path == "/monitoring/prometheus/metrics") {
+  if (request.path == "/metrics" ||
+      (!front_.metrics_path.empty() && request.path == front_.metrics_path)) {
     response.body = front_.metrics->PrometheusText();
   } else if (request.path == "/healthz") {
     response.body = "ok\n";

@@ -11,9 +11,11 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "net/server.h"
+#include "proto/monitoring_config.pb.h"
 #include "serve/grpc_api.h"
 #include "serve/model_config_file.h"
 #include "serve/rest_api.h"
+#include "serve/text_format.h"
 #include "serve/version_watcher.h"
 
 namespace slipway::serve {
@@ -40,8 +42,10 @@ Status ReadModels(ServerOptions* options, std::string* config_text) {
 constexpr int32_t kMaxThreads = 1024;
 
 Status CheckOptions(const ServerOptions& options) {
-  if (options.port == 0 && options.rest_api_port == 0)
-    return InvalidArgumentError("At least one of --port (gRPC) and --rest_api_port must be set");
+  if (options.port == 0 && options.grpc_socket_path.empty()) {
+    return InvalidArgumentError(
+        "At least one of --port (grpc_port) and --grpc_socket_path must be set");
+  }
   for (const auto& [flag, port] :
        {std::pair{"--port", options.port}, std::pair{"--rest_api_port", options.rest_api_port}}) {
     if (port < ServerOptions::kAnyPort || port > 65535)
@@ -57,6 +61,19 @@ Status CheckOptions(const ServerOptions& options) {
       return InvalidArgumentError(StrCat(flag, " is ", threads, "; wanted 0 to ", kMaxThreads));
   }
   return OkStatus();
+}
+
+// Where Prometheus finds the metrics; empty: nowhere.
+StatusOr<std::string> MetricsPath(const ServerOptions& options) {
+  constexpr std::string_view kDefault = "/monitoring/prometheus/metrics";
+  if (options.monitoring_config_file.empty()) return std::string(kDefault);
+  Env* env = options.env != nullptr ? options.env : Env::Default();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(env, options.monitoring_config_file));
+  tensorflow::serving::MonitoringConfig config;
+  RETURN_IF_ERROR(ParseTextFormat(text, &config));
+  if (!config.prometheus_config().enable()) return std::string();
+  const std::string& path = config.prometheus_config().path();
+  return path.empty() ? std::string(kDefault) : path;
 }
 
 LifecycleOptions LifecycleFrom(const ServerOptions& options) {
@@ -81,57 +98,6 @@ StatusOr<model::LoadOptions> LoadOptionsFrom(const ServerOptions& options) {
 }
 
 }  // namespace
-
-std::vector<Flag> ServeFlags(ServerOptions* o) {
-  std::vector<Flag> table = {
-      {"port", &o->port, "TCP port of gRPC; 0 is none"},
-      {"rest_api_port", &o->rest_api_port, "TCP port of the REST API; 0 is none"},
-      {"model_name", &o->model_name, "Name under which clients ask for the model"},
-      {"model_base_path", &o->model_base_path,
-       "Directory that holds one directory a version, such as 1 and 2"},
-      {"model_config_file", &o->model_config_file,
-       "Protobuf text file of the models to serve (ModelServerConfig), with version policies and "
-       "labels; wins over --model_base_path"},
-      {"model_config_file_poll_wait_seconds", &o->model_config_file_poll_wait_seconds,
-       "How often to look whether the config file has changed; 0 is never"},
-      {"allow_version_labels_for_unavailable_models",
-       &o->allow_version_labels_for_unavailable_models,
-       "Let a new label name a version that is not available"},
-      {"file_system_poll_wait_seconds", &o->file_system_poll_wait_seconds,
-       "How often to look for versions where changes cannot be watched; 0 looks once, at the "
-       "start, a negative number never"},
-      {"saved_model_tags", &o->saved_model_tags, "Comma-separated tags of the MetaGraph to load"},
-      {"max_num_load_retries", &o->max_num_load_retries,
-       "Retries of a failed load, after which only a change of its files helps; -1 is for ever"},
-      {"load_retry_interval_micros", &o->load_retry_interval_micros,
-       "Longest wait between two retries, in microseconds; the first waits are shorter"},
-      {"rest_api_timeout_in_ms", &o->rest_api_timeout_in_ms,
-       "Milliseconds after which a REST request is answered 504; 0 is never"},
-      {"rest_api_enable_cors_support", &o->rest_api_enable_cors_support,
-       "Let web pages of any origin call the REST API"},
-      {"enable_grpc_healthcheck_service", &o->enable_grpc_healthcheck_service,
-       "Answer grpc.health.v1.Health/Check"},
-      {"enable_signature_method_name_check", &o->enable_signature_method_name_check,
-       "Refuse Classify and Regress for signatures of another method"},
-      {"enable_serialization_as_tensor_content", &o->enable_serialization_as_tensor_content,
-       "Answer gRPC with tensor_content instead of typed values"},
-      {"allow_file_ops", &o->allow_file_ops,
-       "Serve models whose signatures read or write files: for models and callers that you trust"},
-      {"address", &o->address, "IP address to listen at; empty is all of the machine"},
-      {"loops", &o->loops, "Event loops; 0 is one a processor"},
-      {"worker_threads", &o->worker_threads,
-       "Threads for models and bodies too large for an event loop; 0 is four a processor"},
-      {"max_pending", &o->max_pending,
-       "Predictions waiting for or running on a worker thread; more are answered UNAVAILABLE"},
-      {"inline_limit_us", &o->inline_limit_us,
-       "Predictions expected to take longer, in microseconds, run on a worker thread"},
-      {"drain_timeout_seconds", &o->drain_timeout_seconds,
-       "How long running requests may take after the signal to stop"},
-  };
-  std::vector<Flag> of_load = o->load.Table();
-  std::move(of_load.begin(), of_load.end(), std::back_inserter(table));
-  return table;
-}
 
 struct Server::State {
   explicit State(ServerOptions o)
@@ -158,6 +124,7 @@ struct Server::State {
   std::unique_ptr<GrpcApi> grpc;
   std::shared_ptr<net::EventLoopGroup> loops;
   std::unique_ptr<net::Server> grpc_server;
+  std::unique_ptr<net::Server> socket_server;
   std::unique_ptr<net::Server> rest_server;
   std::atomic<int> grpc_port{0};  // may be asked for while ports open and close
   std::atomic<int> rest_port{0};
@@ -187,6 +154,7 @@ Server::~Server() {
 
 Status Server::State::Prepare() {
   RETURN_IF_ERROR(ReadModels(&options, &config_text));
+  ASSIGN_OR_RETURN(const std::string metrics_path, MetricsPath(options));
   const int threads = options.worker_threads > 0 ? options.worker_threads : 4 * AvailableCpus();
   workers = std::make_unique<Workers>(threads, options.max_pending, families.pending());
   Env* env = options.env != nullptr ? options.env : Env::Default();
@@ -194,6 +162,7 @@ Status Server::State::Prepare() {
   manager_options.env = env;
   manager_options.lifecycle = LifecycleFrom(options);
   manager_options.metrics = &families;
+  manager_options.load_threads = std::max(1, options.num_load_threads);
   ASSIGN_OR_RETURN(const model::LoadOptions load, LoadOptionsFrom(options));
   manager_options.load = [env, load](const ModelConfig&, int64_t version,
                                      const std::string& directory) {
@@ -210,6 +179,7 @@ Status Server::State::Prepare() {
   front.reload = reload.get();
   front.workers = workers.get();
   front.metrics = &metrics;
+  front.metrics_path = metrics_path;
   front.accepting = &accepting;
   front.cancelled = &cancelled;
   front.inline_limit_ns = NanosFrom(static_cast<double>(options.inline_limit_us), 1'000);
@@ -276,6 +246,14 @@ Status Server::State::OpenPorts() {
     grpc_port = grpc_server->port();
     LOG_INFO("gRPC on port ", grpc_server->port());
   }
+  if (!options.grpc_socket_path.empty()) {
+    net::ServerOptions listen;
+    listen.unix_path = options.grpc_socket_path;
+    ASSIGN_OR_RETURN(socket_server,
+                     net::Server::Start(loops, listen, {},
+                                        grpc->Methods(options.enable_grpc_healthcheck_service)));
+    LOG_INFO("gRPC on the Unix socket ", options.grpc_socket_path);
+  }
   if (options.rest_api_port != 0) {
     const auto handler = [api = rest.get()](net::HttpRequest& request,
                                             net::HttpResponder responder) {
@@ -334,7 +312,7 @@ void Server::State::Close() {
   if (manager == nullptr) return;
   const int64_t end =
       Clock::Default()->NowNanos() + NanosFrom(options.drain_timeout_seconds, 1'000'000'000);
-  net::Server* servers[] = {grpc_server.get(), rest_server.get()};
+  net::Server* servers[] = {grpc_server.get(), socket_server.get(), rest_server.get()};
   for (net::Server* server : servers)
     if (server != nullptr) server->StartDraining();
   for (net::Server* server : servers) {
@@ -353,6 +331,7 @@ void Server::State::Close() {
   manager.reset();
   grpc_port = rest_port = 0;
   grpc_server.reset();
+  socket_server.reset();
   rest_server.reset();
   loops.reset();
   LOG_INFO("The server has stopped");

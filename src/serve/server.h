@@ -4,8 +4,6 @@
 // happens in the base path.
 //
 //   ServerOptions options;
-//   FlagSet flags("slipway serve [flags]", "…", ServeFlags(&options));
-//   …
 //   ASSIGN_OR_RETURN(auto server, Server::Create(options));
 //   RETURN_IF_ERROR(server->Start());              // ports are open, the model answers
 //   RETURN_IF_ERROR(server->WaitForTermination()); // until another thread calls Drain()
@@ -17,7 +15,6 @@
 #include <vector>
 
 #include "base/env.h"
-#include "base/flags.h"
 #include "model/load_flags.h"
 #include "serve/model_config.h"
 #include "slipway/status.h"
@@ -29,8 +26,9 @@ struct ServerOptions {
 
   // An IP address, or "" for all of the machine.
   std::string address;
-  int32_t port = 8500;        // gRPC; 0: none
-  int32_t rest_api_port = 0;  // REST; 0: none
+  int32_t port = 8500;           // gRPC; 0: none
+  std::string grpc_socket_path;  // a Unix socket for gRPC; empty: none
+  int32_t rest_api_port = 0;     // REST; 0: none
   std::string model_name = "default";
   std::string model_base_path;
   // A file with the models, served instead of the model above; it wins over both.
@@ -45,9 +43,12 @@ struct ServerOptions {
   double file_system_poll_wait_seconds = 1;
   std::string saved_model_tags = "serve";  // comma-separated
   model::LoadFlags load;
+  int32_t num_load_threads = 0;       // 0: one
   int64_t max_num_load_retries = -1;  // -1: for ever
   int64_t load_retry_interval_micros = 60'000'000;
 
+  // Says under which path the metrics are; without it, under tensorflow_model_server's default.
+  std::string monitoring_config_file;
   int32_t rest_api_timeout_in_ms = 30'000;
   bool rest_api_enable_cors_support = false;
   bool enable_grpc_healthcheck_service = false;
@@ -66,14 +67,10 @@ struct ServerOptions {
   Env* env = nullptr;  // Env::Default() if null
 };
 
-// The command line's flags, writing to *options: those of tensorflow_model_server that this server
-// heeds, and its own.
-std::vector<Flag> ServeFlags(ServerOptions* options);
-
 // Thread safety: Drain, ports from any thread; Start and WaitForTermination from one.
 class Server {
  public:
-  // INVALID_ARGUMENT: no base path, no name, no port at all, two equal ports, and as
+  // INVALID_ARGUMENT: no base path, no name, no gRPC port or socket, two equal ports, and as
   // ParseModelConfigFile. NOT_FOUND: no such config file.
   static StatusOr<std::unique_ptr<Server>> Create(ServerOptions options);
   // Drain and WaitForTermination.

@@ -208,8 +208,8 @@ TEST_F(ServerTest, StartErrors) {
   options.model_base_path = "";
   EXPECT_THAT(Server::Create(options).status().ToString(), HasSubstr("model_base_path"));
   options = Options();
-  options.port = options.rest_api_port = 0;
-  EXPECT_THAT(Server::Create(options).status().ToString(), HasSubstr("--rest_api_port"));
+  options.port = 0;
+  EXPECT_THAT(Server::Create(options).status().ToString(), HasSubstr("--grpc_socket_path"));
   options.port = options.rest_api_port = 8500;
   EXPECT_EQ(Server::Create(options).status().code(), Code::kInvalidArgument);
   options = Options();
@@ -348,6 +348,38 @@ TEST_F(ServerTest, OverloadIsSaidAtOnce) {
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->status, 503);
   EXPECT_THAT(answer->body, HasSubstr("overloaded"));
+}
+
+TEST_F(ServerTest, AUnixSocketBesideThePort) {
+  WriteVersion(1);
+  ServerOptions options = Options();
+  options.grpc_socket_path = JoinPath(root_, "socket");
+  StartServer(options);
+  EXPECT_TRUE(std::filesystem::is_socket(options.grpc_socket_path));
+  // A second server does not take it from the first.
+  ServerOptions second = options;
+  auto other = Server::Create(second);
+  ASSERT_TRUE(other.ok());
+  EXPECT_THAT((*other)->Start().ToString(), HasSubstr("is in use by another process"));
+  server_.reset();
+  EXPECT_FALSE(std::filesystem::exists(options.grpc_socket_path));
+}
+
+TEST_F(ServerTest, TheMonitoringConfigSaysWhereTheMetricsAre) {
+  WriteVersion(1);
+  ServerOptions options = Options();
+  options.monitoring_config_file = JoinPath(root_, "monitoring.txt");
+  const auto write = [&](std::string_view text) {
+    ASSERT_TRUE(WriteFile(Env::Default(), options.monitoring_config_file, text).ok());
+  };
+  write("prometheus_config {\n  enable: yes, please\n}");
+  EXPECT_THAT(Server::Create(options).status().ToString(),
+              HasSubstr("Error parsing text-format tensorflow.serving.MonitoringConfig: 2:"));
+  write("prometheus_config { enable: true path: \"/my/metrics\" }");
+  StartServer(options);
+  EXPECT_EQ(Rest()->Request("GET", "/my/metrics")->status, 200);
+  EXPECT_EQ(Rest()->Request("GET", "/metrics")->status, 200);
+  EXPECT_EQ(Rest()->Request("GET", "/monitoring/prometheus/metrics")->status, 404);
 }
 
 }  // namespace
