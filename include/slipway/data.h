@@ -45,6 +45,12 @@ class Dataset {
   // Rows of dimension 0 of the tensors, together. INVALID_ARGUMENT if they differ in length.
   static StatusOr<Dataset> FromTensorSlices(std::vector<Tensor> tensors);
 
+  // The int64 scalars start, start + step, … before stop. INVALID_ARGUMENT if step is 0.
+  static StatusOr<Dataset> Range(int64_t start, int64_t stop, int64_t step = 1);
+  // Elements of all, side by side: their tensors one behind the other; ends with the shortest.
+  // INVALID_ARGUMENT without a dataset.
+  static StatusOr<Dataset> Zip(std::vector<Dataset> datasets);
+
   // Picks from a buffer of the next buffer_size elements; >= the dataset's size is a full shuffle.
   // The seed is drawn from the operating system if not given. With reshuffle_each_iteration the
   // order depends on seed and IteratorOptions::epoch, else on the seed alone.
@@ -56,6 +62,47 @@ class Dataset {
   // `function` must be pure: it is not called for elements that are skipped on resuming.
   using MapFn = std::function<StatusOr<std::vector<Tensor>>(const std::vector<Tensor>&)>;
   Dataset Map(MapFn function, std::vector<TensorSpec> result_spec) const;
+  // The element's number, from `start` on, an int64 scalar, and the element.
+  Dataset Enumerate(int64_t start = 0) const;
+  // This dataset, and then `other`, which must have elements of the same types.
+  Dataset Concatenate(const Dataset& other) const;
+
+  using Predicate = std::function<StatusOr<bool>(const std::vector<Tensor>&)>;
+  // Those elements for which it is true. Resuming calls it again.
+  Dataset Filter(Predicate predicate) const;
+  // Up to the first element for which it is false.
+  Dataset TakeWhile(Predicate predicate) const;
+  // Of num_shards parts the one of elements index, index + num_shards, …
+  // REQUIRES: 0 <= index < num_shards.
+  Dataset Shard(int64_t num_shards, int64_t index) const;
+  // Each element once, where it comes first. Of one integer or string tensor; the elements seen are
+  // kept in memory.
+  Dataset Unique() const;
+
+  // The rows of elements as elements: Batch taken back.
+  Dataset Unbatch() const;
+  using DatasetFn = std::function<StatusOr<Dataset>(const std::vector<Tensor>&)>;
+  // The datasets that the function makes of the elements, one behind the other. Resuming makes them
+  // again.
+  Dataset FlatMap(DatasetFn function, std::vector<TensorSpec> result_spec) const;
+  // cycle_length of them at a time, block_length elements of each in turn; where one ends the next
+  // one takes its place.
+  Dataset Interleave(DatasetFn function, std::vector<TensorSpec> result_spec, int64_t cycle_length,
+                     int64_t block_length = 1) const;
+
+  struct PaddedBatchOptions {
+    // For each tensor of an element; an unknown size, or none given: the longest of the batch.
+    std::vector<PartialShape> shapes = {};
+    std::vector<Tensor> values = {};  // scalars; none given: zeros, empty strings
+    bool drop_remainder = false;
+  };
+  // As Batch, elements filled up at the ends of their dimensions.
+  Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options) const;
+  Dataset PaddedBatch(int64_t batch_size) const { return PaddedBatch(batch_size, {}); }
+
+  // Keeps the elements of the first whole pass in memory, and gives those from then on.
+  Dataset Cache() const;
+
   // Makes up to buffer_size elements ahead on a thread of its own.
   Dataset Prefetch(int64_t buffer_size) const;
   // count < 0: for ever. Each repetition is a pass of its own (a shuffle below reshuffles).

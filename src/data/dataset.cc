@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/random.h"
 #include "base/strings.h"
 #include "data/stage.h"
@@ -69,6 +71,48 @@ StatusOr<Dataset> Dataset::FromTensorSlices(std::vector<Tensor> tensors) {
   return Dataset(NewSlicesNode(std::move(tensors)));
 }
 
+StatusOr<Dataset> Dataset::Range(int64_t start, int64_t stop, int64_t step) {
+  if (step == 0) return InvalidArgumentError("A range needs a step other than 0");
+  return Dataset(NewRangeNode(start, stop, step));
+}
+
+StatusOr<Dataset> Dataset::Zip(std::vector<Dataset> datasets) {
+  if (datasets.empty()) return InvalidArgumentError("Zip needs a dataset at least");
+  std::vector<NodePtr> nodes;
+  for (const Dataset& dataset : datasets) nodes.push_back(dataset.node());
+  return Dataset(NewZipNode(std::move(nodes)));
+}
+
+Dataset Dataset::Enumerate(int64_t start) const {
+  return Dataset(NewZipNode({NewRangeNode(start, INT64_MAX, 1), node_}));
+}
+Dataset Dataset::Concatenate(const Dataset& other) const {
+  return Dataset(NewConcatenateNode(node_, other.node_));
+}
+Dataset Dataset::Filter(Predicate predicate) const {
+  return Dataset(NewFilterNode(node_, std::move(predicate), false));
+}
+Dataset Dataset::TakeWhile(Predicate predicate) const {
+  return Dataset(NewFilterNode(node_, std::move(predicate), true));
+}
+Dataset Dataset::Shard(int64_t num_shards, int64_t index) const {
+  return Dataset(NewShardNode(node_, num_shards, index));
+}
+Dataset Dataset::Unique() const { return Dataset(NewUniqueNode(node_)); }
+Dataset Dataset::Unbatch() const { return Dataset(NewUnbatchNode(node_)); }
+Dataset Dataset::FlatMap(DatasetFn function, std::vector<TensorSpec> result_spec) const {
+  return Interleave(std::move(function), std::move(result_spec), 1);
+}
+Dataset Dataset::Interleave(DatasetFn function, std::vector<TensorSpec> result_spec,
+                            int64_t cycle_length, int64_t block_length) const {
+  return Dataset(NewInterleaveNode(node_, std::move(function), std::move(result_spec),
+                                   std::max<int64_t>(cycle_length, 1),
+                                   std::max<int64_t>(block_length, 1)));
+}
+Dataset Dataset::PaddedBatch(int64_t batch_size, PaddedBatchOptions options) const {
+  return Dataset(NewPaddedBatchNode(node_, batch_size, std::move(options)));
+}
+Dataset Dataset::Cache() const { return Dataset(NewCacheNode(node_)); }
 Dataset Dataset::Shuffle(int64_t buffer_size, std::optional<uint64_t> seed,
                          bool reshuffle_each_iteration) const {
   return Dataset(

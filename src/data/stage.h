@@ -52,6 +52,17 @@ NodePtr NewBatchNode(NodePtr input, int64_t batch_size, bool drop_remainder);
 NodePtr NewMapNode(NodePtr input, Dataset::MapFn function, std::vector<TensorSpec> spec);
 NodePtr NewPrefetchNode(NodePtr input, int64_t buffer_size);
 NodePtr NewRepeatNode(NodePtr input, int64_t count);
+NodePtr NewRangeNode(int64_t start, int64_t stop, int64_t step);
+NodePtr NewZipNode(std::vector<NodePtr> inputs);
+NodePtr NewConcatenateNode(NodePtr first, NodePtr second);
+NodePtr NewFilterNode(NodePtr input, Dataset::Predicate predicate, bool stops);
+NodePtr NewShardNode(NodePtr input, int64_t num_shards, int64_t index);
+NodePtr NewUniqueNode(NodePtr input);
+NodePtr NewUnbatchNode(NodePtr input);
+NodePtr NewInterleaveNode(NodePtr input, Dataset::DatasetFn function, std::vector<TensorSpec> spec,
+                          int64_t cycle_length, int64_t block_length);
+NodePtr NewPaddedBatchNode(NodePtr input, int64_t batch_size, Dataset::PaddedBatchOptions options);
+NodePtr NewCacheNode(NodePtr input);
 NodePtr NewTakeNode(NodePtr input, int64_t count);
 NodePtr NewSkipNode(NodePtr input, int64_t count);
 
