@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run_gradient_cases [--source=DIR] NAME...: gradients of ops and of whole graphs beside
-// TensorFlow's, in the group "gradients" of the reference cases for training. They lie at
-// $SLIPWAY_TRAINING_CASES, at $SLIPWAY_SHARED/training, or beside the project; their README says
-// what a case holds. "others" stands for all that cases.txt does not name. Exit: 0 all passed, 1
-// some failed, 77 (skipped) where there are none.
+// TensorFlow's (reference/reference_cases.h).
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/strings.h"
 #include "exec/executable.h"
 #include "formats/saved_model_reader.h"
 #include "ir/gradient.h"
+#include "reference/reference_cases.h"
 #include "wire/npy.h"
 #include "wire/tensor_json.h"
 
@@ -24,9 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // inputs are in the op's order
 using ir::Output;
-namespace fs = std::filesystem;
-
-constexpr int kSkipped = 77;
 
 StatusOr<DType> TypeNamed(const std::string& name) {
   for (int i = 1; i < 64; ++i) {
@@ -265,9 +256,7 @@ Status AddWanted(Subject* s, const std::string& folder, const Json& c, Wanted* w
   return OkStatus();
 }
 
-Status Check(const std::string& folder) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(Env::Default(), folder + "/case.json"));
-  const Json c = Json::parse(text);
+Status Check(const std::string& folder, const Json& c) {
   ASSIGN_OR_RETURN(Subject subject,
                    c.at("kind") == "op" ? ReadOp(folder, c) : ReadGraph(folder, c));
   Wanted wanted;
@@ -287,69 +276,11 @@ Status Check(const std::string& folder) {
   return OkStatus();
 }
 
-std::string CasesFolder(const std::string& source) {
-  std::vector<std::string> places;
-  if (const char* own = std::getenv("SLIPWAY_TRAINING_CASES")) {
-    places.emplace_back(own);
-  } else if (const char* shared = std::getenv("SLIPWAY_SHARED")) {
-    places.push_back(std::string(shared) + "/training");
-  }
-  places.push_back(source + "/../shared/training");
-  for (const std::string& place : places) {
-    if (fs::is_directory(place + "/gradients")) return place + "/gradients";
-  }
-  return "";
-}
-
-std::vector<std::string> Others(const std::string& folder, const std::string& source) {
-  std::set<std::string> listed;
-  const auto text = ReadFile(Env::Default(), source + "/tests/gradients/cases.txt");
-  if (text.ok()) {
-    for (std::string_view line : StrSplit(*text, '\n')) listed.emplace(line);
-  }
-  std::vector<std::string> others;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::string name = entry.path().filename().string();
-    if (!listed.contains(name)) others.push_back(std::move(name));
-  }
-  return others;
-}
-
-int Run(const std::string& source, std::vector<std::string> names) {
-  const std::string folder = CasesFolder(source);
-  if (!folder.empty() && names == std::vector<std::string>{"others"})
-    names = Others(folder, source);
-  std::erase_if(names, [&](const std::string& name) {
-    return folder.empty() || !fs::exists(StrCat(folder, "/", name, "/case.json"));
-  });
-  if (names.empty()) {
-    std::printf("skipped: no such case at $SLIPWAY_TRAINING_CASES or $SLIPWAY_SHARED/training\n");
-    return kSkipped;
-  }
-  int failed = 0;
-  for (const std::string& name : names) {
-    const Status status = Check(StrCat(folder, "/", name));
-    if (status.ok()) continue;
-    ++failed;
-    std::printf("%s: %s\n", name.c_str(), status.ToString().c_str());
-  }
-  std::printf("%d passed, %d failed\n", static_cast<int>(names.size()) - failed, failed);
-  return failed == 0 ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace slipway
 
 int main(int argc, char** argv) {
-  std::string source = ".";
-  std::vector<std::string> names;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (arg.starts_with("--source=")) {
-      source = arg.substr(9);
-    } else {
-      names.push_back(arg);
-    }
-  }
-  return slipway::Run(source, names);
+  const slipway::ReferenceGroup group = {
+      .name = "gradients", .kind = "", .lists = "tests/gradients", .check = slipway::Check};
+  return slipway::RunReferenceCases(group, argc, argv);
 }

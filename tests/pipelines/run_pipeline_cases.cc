@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// run_pipeline_cases [--source=DIR] NAME...: datasets beside tf.data, in the group "data" of the
-// reference cases for training. They lie at $SLIPWAY_TRAINING_CASES, at $SLIPWAY_SHARED/training,
-// or beside the project; their README says what a case holds. Each is also stopped after every
-// element and gone on with on a new iterator. "others" stands for all pipelines that cases.txt and
-// not_yet.txt do not name. Exit: 0 all passed, 1 some failed, 77 (skipped) where there are none.
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+// run_pipeline_cases [--source=DIR] NAME...: datasets beside tf.data (reference/reference_cases.h).
+// Each is also stopped after every element and gone on with on a new iterator.
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "base/env.h"
 #include "base/strings.h"
+#include "reference/reference_cases.h"
 #include "slipway/data.h"
 
 namespace slipway {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using data::Dataset;
 using Element = std::vector<Tensor>;
-namespace fs = std::filesystem;
-
-constexpr int kSkipped = 77;
-
 std::vector<TensorSpec> Scalars() {
   return {{.dtype = DType::kInt64, .shape = PartialShape({}), .name = ""}};
 }
@@ -184,7 +173,7 @@ Status Drain(data::Iterator& iterator, size_t most, Json* elements,
   return OkStatus();
 }
 
-Status Check(const Json& c) {
+Status Check(const std::string&, const Json& c) {
   ASSIGN_OR_RETURN(const Dataset dataset, Pipeline(c.at("pipeline")));
   const Json& wanted = c.at("expect").at("elements");
   Json got = Json::array();
@@ -209,80 +198,11 @@ Status Check(const Json& c) {
   return OkStatus();
 }
 
-std::string CasesFolder(const std::string& source) {
-  std::vector<std::string> places;
-  if (const char* own = std::getenv("SLIPWAY_TRAINING_CASES")) {
-    places.emplace_back(own);
-  } else if (const char* shared = std::getenv("SLIPWAY_SHARED")) {
-    places.push_back(std::string(shared) + "/training");
-  }
-  places.push_back(source + "/../shared/training");
-  for (const std::string& place : places) {
-    if (fs::is_directory(place + "/data")) return place + "/data";
-  }
-  return "";
-}
-
-StatusOr<Json> ReadCase(const std::string& folder, const std::string& name) {
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(Env::Default(), StrCat(folder, "/", name, "/case.json")));
-  return Json::parse(text);
-}
-
-std::vector<std::string> Others(const std::string& folder, const std::string& source) {
-  std::set<std::string> listed;
-  for (const char* file : {"cases.txt", "not_yet.txt"}) {
-    const auto text = ReadFile(Env::Default(), StrCat(source, "/tests/pipelines/", file));
-    if (!text.ok()) continue;
-    for (std::string_view line : StrSplit(*text, '\n'))
-      listed.emplace(line.substr(0, line.find(':')));
-  }
-  std::vector<std::string> others;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::string name = entry.path().filename().string();
-    const auto c = ReadCase(folder, name);
-    if (!listed.contains(name) && c.ok() && c->value("kind", "") == "pipeline")
-      others.push_back(std::move(name));
-  }
-  return others;
-}
-
-int Run(const std::string& source, std::vector<std::string> names) {
-  const std::string folder = CasesFolder(source);
-  if (!folder.empty() && names == std::vector<std::string>{"others"})
-    names = Others(folder, source);
-  std::erase_if(names, [&](const std::string& name) {
-    return folder.empty() || !fs::exists(StrCat(folder, "/", name, "/case.json"));
-  });
-  if (names.empty()) {
-    std::printf("skipped: no such case at $SLIPWAY_TRAINING_CASES or $SLIPWAY_SHARED/training\n");
-    return kSkipped;
-  }
-  int failed = 0;
-  for (const std::string& name : names) {
-    const auto c = ReadCase(folder, name);
-    const Status status = c.ok() ? Check(*c) : c.status();
-    if (status.ok()) continue;
-    ++failed;
-    std::printf("%s: %s\n", name.c_str(), status.ToString().c_str());
-  }
-  std::printf("%d passed, %d failed\n", static_cast<int>(names.size()) - failed, failed);
-  return failed == 0 ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace slipway
 
 int main(int argc, char** argv) {
-  std::string source = ".";
-  std::vector<std::string> names;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (arg.starts_with("--source=")) {
-      source = arg.substr(9);
-    } else {
-      names.push_back(arg);
-    }
-  }
-  return slipway::Run(source, names);
+  const slipway::ReferenceGroup group = {
+      .name = "data", .kind = "pipeline", .lists = "tests/pipelines", .check = slipway::Check};
+  return slipway::RunReferenceCases(group, argc, argv);
 }
