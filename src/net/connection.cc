@@ -24,6 +24,11 @@ Connection::Connection(int fd, bool refuse, std::shared_ptr<EventLoop> loop,
 Connection::~Connection() { Close(); }
 
 Status Connection::Start() {
+  opened_ns_ = loop_->now_ns();
+  if (context_->options.tls != nullptr) {
+    tls_ = context_->options.tls->Accept(fd_);
+    if (tls_ == nullptr) return ResourceExhaustedError("no memory for a TLS connection");
+  }
   interest_ = EPOLLIN;
   RETURN_IF_ERROR(loop_->Add(fd_, interest_, this));
   UpdateTimer();
@@ -33,6 +38,7 @@ Status Connection::Start() {
 void Connection::Close() {
   if (fd_ < 0) return;
   loop_->Remove(fd_);
+  tls_.reset();
   close(fd_);
   fd_ = -1;
   if (timer_ != EventLoop::kNoTimer) loop_->CancelTimer(timer_);
@@ -60,7 +66,8 @@ void Connection::Drain() {
 void Connection::OnEvents(uint32_t events) {
   if (closed()) return;
   if ((events & (EPOLLERR | EPOLLHUP)) != 0 && (events & EPOLLIN) == 0) return Close();
-  if ((events & EPOLLIN) != 0) Read();
+  const bool handshake = tls_ != nullptr && !tls_->established();
+  if ((events & EPOLLIN) != 0 || handshake) Read();
   if (closed()) return;
   AfterWork();
 }
@@ -70,9 +77,8 @@ void Connection::Read() {
   for (int round = 0; round < 16 && !closed() && !eof_; ++round) {
     if (!protocol_->WantsRead()) break;
     const std::span<char> buffer = protocol_->ReadBuffer();
-    const ssize_t n = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    const ssize_t n = Receive(buffer);
+    if (n == -1) break;
     if (n < 0) {
       Close();
       break;
@@ -84,9 +90,46 @@ void Connection::Read() {
     }
     protocol_->OnRead(static_cast<size_t>(n));
     if (next_protocol_ != nullptr) Adopt();
-    if (static_cast<size_t>(n) < buffer.size()) break;
+    // A record of TLS may be shorter than the buffer with the next one behind it.
+    if (tls_ == nullptr && static_cast<size_t>(n) < buffer.size()) break;
   }
   in_work_ = false;
+}
+
+ssize_t Connection::Receive(std::span<char> buffer) {
+  if (tls_ != nullptr) {
+    size_t n = 0;
+    switch (tls_->Read(buffer.data(), buffer.size(), &n)) {
+      case TlsSession::Result::kDone:
+        return static_cast<ssize_t>(n);
+      case TlsSession::Result::kBlocked:
+        return -1;
+      case TlsSession::Result::kEnd:
+        return 0;
+      case TlsSession::Result::kFailed:
+        return -2;
+    }
+  }
+  for (;;) {
+    const ssize_t n = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (n >= 0) return n;
+    if (errno == EINTR) continue;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? -1 : -2;
+  }
+}
+
+// Bytes that TLS has decrypted and nobody has read yet raise no event of the socket.
+void Connection::ReadPending() {
+  if (tls_ == nullptr || read_posted_ || eof_ || !tls_->HasPending() || !protocol_->WantsRead())
+    return;
+  read_posted_ = true;
+  loop_->Post([weak = weak_from_this()] {
+    const auto self = std::static_pointer_cast<Connection>(weak.lock());
+    if (self == nullptr || self->closed()) return;
+    self->read_posted_ = false;
+    self->Read();
+    self->AfterWork();
+  });
 }
 
 void Connection::SwitchToHttp2(std::string bytes) {
@@ -108,12 +151,13 @@ void Connection::AfterWork() {
   if (closed()) return;
   UpdateInterest();
   UpdateTimer();
+  ReadPending();
 }
 
 void Connection::Flush() {
   while (!out_.empty()) {
     const size_t before = out_.pending();
-    const OutputQueue::Result result = out_.Flush(fd_);
+    const OutputQueue::Result result = tls_ ? out_.Flush(tls_.get()) : out_.Flush(fd_);
     if (result == OutputQueue::Result::kFailed) return Close();
     if (out_.pending() < before || !blocked_) write_progress_ns_ = loop_->now_ns();
     blocked_ = result == OutputQueue::Result::kBlocked;
@@ -127,12 +171,14 @@ void Connection::Flush() {
   if (eof_) return Close();
   // The peer may still be sending: closing now would reset the connection and could destroy
   // the answer on its way. The protocol's deadline bounds the wait for the peer's end.
+  if (tls_ != nullptr) tls_->FinishWriting();
   shutdown(fd_, SHUT_WR);
   shut_down_ = true;
 }
 
 void Connection::UpdateInterest() {
-  uint32_t wanted = blocked_ ? uint32_t{EPOLLOUT} : 0;
+  const bool writes = blocked_ || (tls_ != nullptr && tls_->wants_write());
+  uint32_t wanted = writes ? uint32_t{EPOLLOUT} : 0;
   if (!eof_ && protocol_->WantsRead()) wanted |= EPOLLIN;
   if (wanted == interest_) return;
   interest_ = wanted;
@@ -140,6 +186,8 @@ void Connection::UpdateInterest() {
 }
 
 int64_t Connection::Deadline() const {
+  if (tls_ != nullptr && !tls_->established())
+    return opened_ns_ + std::chrono::nanoseconds(context_->options.header_timeout).count();
   int64_t deadline = protocol_->Deadline();
   if (blocked_) {
     const int64_t stuck =
@@ -162,6 +210,7 @@ void Connection::OnTimer() {
   timer_ = EventLoop::kNoTimer;
   const int64_t deadline = Deadline();
   if (deadline != 0 && deadline <= loop_->now_ns()) {
+    if (tls_ != nullptr && !tls_->established()) return Close();
     if (blocked_ && deadline != protocol_->Deadline()) return Close();
     protocol_->OnDeadline();
   }

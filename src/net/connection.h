@@ -4,6 +4,8 @@
 // to be spoken on it. Internal to net. Everything runs on the thread of the connection's loop.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -18,6 +20,7 @@
 #include "net/http.h"
 #include "net/output_queue.h"
 #include "net/server.h"
+#include "net/tls.h"
 
 namespace slipway::net {
 
@@ -101,6 +104,9 @@ class Connection final : public EventHandler,
 
  private:
   void Read();
+  // What recv says, with or without TLS: bytes, 0 at the end, -1 for now nothing, -2 failed.
+  ssize_t Receive(std::span<char> buffer);
+  void ReadPending();
   void Adopt();
   void Flush();
   void UpdateInterest();
@@ -113,6 +119,7 @@ class Connection final : public EventHandler,
   const std::shared_ptr<EventLoop> loop_;
   const std::shared_ptr<ServerContext> context_;
   ConnectionOwner* const owner_;
+  std::unique_ptr<TlsSession> tls_;  // null: none
   std::unique_ptr<Protocol> protocol_;
   std::unique_ptr<Protocol> next_protocol_;
   std::string switched_bytes_;
@@ -122,7 +129,9 @@ class Connection final : public EventHandler,
   bool shut_down_ = false;
   bool eof_ = false;
   bool blocked_ = false;  // the socket took less than there was
+  bool read_posted_ = false;
   uint32_t interest_ = 0;
+  int64_t opened_ns_ = 0;
   int64_t write_progress_ns_ = 0;
   EventLoop::TimerId timer_ = EventLoop::kNoTimer;
 };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "net/tls.h"
+
 namespace slipway::net {
 namespace {
 
@@ -56,6 +58,29 @@ OutputQueue::Result OutputQueue::Flush(int fd) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Result::kBlocked : Result::kFailed;
     Sent(static_cast<size_t>(n));
+  }
+  return Result::kDone;
+}
+
+OutputQueue::Result OutputQueue::Flush(TlsSession* tls) {
+  while (pending_ > 0) {
+    if (chunks_[first_].size() == offset_) {
+      ++first_;
+      offset_ = 0;
+      continue;
+    }
+    const std::string& chunk = chunks_[first_];
+    size_t n = 0;
+    switch (tls->Write(chunk.data() + offset_, chunk.size() - offset_, &n)) {
+      case TlsSession::Result::kDone:
+        Sent(n);
+        break;
+      case TlsSession::Result::kBlocked:
+        return Result::kBlocked;
+      case TlsSession::Result::kEnd:
+      case TlsSession::Result::kFailed:
+        return Result::kFailed;
+    }
   }
   return Result::kDone;
 }

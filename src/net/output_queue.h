@@ -11,6 +11,8 @@
 
 namespace slipway::net {
 
+class TlsSession;
+
 // Not thread safe.
 class OutputQueue {
  public:
@@ -24,6 +26,7 @@ class OutputQueue {
   enum class Result { kDone, kBlocked, kFailed };
   // Writes as much as the socket takes.
   Result Flush(int fd);
+  Result Flush(TlsSession* tls);
 
  private:
   void Sent(size_t n);

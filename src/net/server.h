@@ -14,6 +14,7 @@
 #include "net/event_loop.h"
 #include "net/grpc.h"
 #include "net/http.h"
+#include "net/tls.h"
 #include "slipway/status.h"
 
 namespace slipway::net {
@@ -27,12 +28,16 @@ struct ServerOptions {
   // replaced; the file goes with the server.
   std::string unix_path;
 
+  // If not null, all connections speak TLS.
+  std::shared_ptr<const TlsContext> tls;
+
   size_t max_body_bytes = size_t{256} << 20;          // 413
   size_t max_header_bytes = 64 * 1024;                // 431
   size_t max_grpc_message_bytes = size_t{256} << 20;  // RESOURCE_EXHAUSTED
   int max_streams = 128;                              // open requests on an HTTP/2 connection
 
-  // From the first byte of a request to the end of its headers: 408, then closed.
+  // From the first byte of a request to the end of its headers: 408, then closed. For a handshake:
+  // closed.
   std::chrono::milliseconds header_timeout{10'000};
   // Without any progress in a body that is being received (408) or an answer being sent.
   std::chrono::milliseconds io_timeout{30'000};

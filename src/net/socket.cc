@@ -69,7 +69,7 @@ Status RemoveStaleSocket(const std::string& path, const sockaddr_un& address) {
   return OkStatus();
 }
 
-int TryListen(const addrinfo& address, Socket* out) {
+int TryBind(const addrinfo& address, bool listens, Socket* out) {
   Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.open()) return errno;
   const int on = 1, off = 0;
@@ -77,7 +77,7 @@ int TryListen(const addrinfo& address, Socket* out) {
   if (address.ai_family == AF_INET6)
     setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (bind(socket.fd(), address.ai_addr, address.ai_addrlen) != 0) return errno;
-  if (listen(socket.fd(), 1024) != 0) return errno;
+  if (listens && listen(socket.fd(), 1024) != 0) return errno;
   *out = std::move(socket);
   return 0;
 }
@@ -111,6 +111,20 @@ int TryConnect(const addrinfo& address, int64_t deadline_ns, Socket* out) {
   return 0;
 }
 
+StatusOr<Socket> BindTcp(const std::string& address, int port, bool listens) {
+  StatusOr<Addresses> found = Resolve(address.empty() ? "::" : address, port, AI_PASSIVE);
+  if (!found.ok() && found.status().code() == Code::kNotFound)
+    return InvalidArgumentError(StrCat("cannot listen on ", Quoted(address),
+                                       ": not an IP address or name of this machine"));
+  if (!found.ok()) return found.status();
+  Socket socket;
+  int error = TryBind(*found->get(), listens, &socket);
+  if (error == 0) return socket;
+  const bool no_ipv6 = address.empty() && (error == EAFNOSUPPORT || error == EADDRNOTAVAIL);
+  if (no_ipv6) return BindTcp("0.0.0.0", port, listens);
+  return ListenError(address, port, error);
+}
+
 }  // namespace
 
 void Socket::Close() {
@@ -119,17 +133,11 @@ void Socket::Close() {
 }
 
 StatusOr<Socket> ListenTcp(const std::string& address, int port) {
-  StatusOr<Addresses> found = Resolve(address.empty() ? "::" : address, port, AI_PASSIVE);
-  if (!found.ok() && found.status().code() == Code::kNotFound)
-    return InvalidArgumentError(StrCat("cannot listen on ", Quoted(address),
-                                       ": not an IP address or name of this machine"));
-  if (!found.ok()) return found.status();
-  Socket socket;
-  int error = TryListen(*found->get(), &socket);
-  if (error == 0) return socket;
-  const bool no_ipv6 = address.empty() && (error == EAFNOSUPPORT || error == EADDRNOTAVAIL);
-  if (no_ipv6) return ListenTcp("0.0.0.0", port);
-  return ListenError(address, port, error);
+  return BindTcp(address, port, /*listens=*/true);
+}
+
+Status ProbeTcp(const std::string& address, int port) {
+  return BindTcp(address, port, /*listens=*/false).status();
 }
 
 StatusOr<Socket> ListenUnix(const std::string& path) {

@@ -39,6 +39,8 @@ StatusOr<Socket> ListenTcp(const std::string& address, int port);
 // Non-blocking, at a path in the file system. UNAVAILABLE (in use), INVALID_ARGUMENT (too long),
 // ALREADY_EXISTS (a file that is no socket).
 StatusOr<Socket> ListenUnix(const std::string& path);
+// Whether ListenTcp would work, without ever accepting a connection: who connects is refused.
+Status ProbeTcp(const std::string& address, int port);
 int LocalPort(const Socket& socket);
 
 // Non-blocking, with no delay; waits for the connection. UNAVAILABLE, DEADLINE_EXCEEDED,

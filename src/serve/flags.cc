@@ -15,8 +15,6 @@ constexpr const char* kPool = "one pool of threads, one a processor, is shared b
 constexpr const char* kNoXla = "graphs are compiled by this program's own passes";
 constexpr const char* kNoBatching = "each request runs for itself";
 constexpr const char* kNoTflite = "TFLite models are not supported; the SavedModel is served";
-constexpr const char* kNoWarmupRecords =
-    "every signature runs once when a version is loaded; recorded requests are not replayed";
 
 struct Row {
   const char* name;
@@ -38,7 +36,6 @@ constexpr Row kTexts[] = {
     {"batching_parameters_file", kNoBatching},
     {"num_tflite_pools", kNoTflite},
     {"num_tflite_interpreters_per_pool", kNoTflite},
-    {"num_request_iterations_for_warmup", kNoWarmupRecords},
 };
 struct BoolRow {
   const char* name;
@@ -48,7 +45,6 @@ struct BoolRow {
 constexpr BoolRow kBools[] = {
     {"enable_batching", kNoBatching, false},
     {"enable_per_model_batching_parameters", kNoBatching, false},
-    {"enable_model_warmup", kNoWarmupRecords, true},
     {"enable_profiler", "there is no profiler service", true},
     {"flush_filesystem_caches", "files are read once and not kept", true},
     {"remove_unused_fields_from_bundle_metagraph", "what a graph does not need is not kept", true},
@@ -101,7 +97,16 @@ std::vector<Flag> ServeFlags(ServerOptions* o, std::vector<UnusedFlag>* unused) 
        "Retries of a failed load, after which only a change of its files helps; -1 is for ever"},
       {"load_retry_interval_micros", &o->load_retry_interval_micros,
        "Longest wait between two retries, in microseconds; the first waits are shorter"},
+      {"enable_model_warmup", &o->enable_model_warmup,
+       "Replay the recorded requests of a version before it serves"},
+      {"num_request_iterations_for_warmup", &o->num_request_iterations_for_warmup,
+       "How often each of them is replayed; 0 is once"},
       {"num_load_threads", &o->num_load_threads, "Versions loaded at a time; 0 is one"},
+      {"ssl_config_file", &o->ssl_config_file,
+       "Protobuf text file with the certificates of the gRPC port (SSLConfig); with it the port "
+       "speaks TLS only"},
+      {"rest_api_ssl", &o->rest_api_ssl,
+       "The REST port speaks TLS too, with the same certificates"},
       {"monitoring_config_file", &o->monitoring_config_file,
        "Protobuf text file that says where Prometheus finds the metrics (MonitoringConfig)"},
       {"rest_api_timeout_in_ms", &o->rest_api_timeout_in_ms,

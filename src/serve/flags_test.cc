@@ -55,6 +55,7 @@ constexpr const char* kStock[] = {
     "enable_model_warmup",
     "num_request_iterations_for_warmup",
     "monitoring_config_file",
+    "ssl_config_file",
     "use_alts_credentials",
     "enable_profiler",
 };

@@ -104,13 +104,7 @@ Status GrpcApi::Prepare(std::string_view request, uint64_t max_splat_bytes, Job*
     return BindExamples(spec.signature_name, std::move(examples), front_.check_method_names,
                         &prediction);
   }
-  const std::string_view name =
-      spec.signature_name.empty() ? kDefaultSignature : spec.signature_name;
-  prediction.signature = prediction.lease->FindSignature(name);
-  if (prediction.signature == nullptr) {
-    RETURN_IF_ERROR(prediction.lease->WhyUnsupported(name));
-    return FailedPreconditionError(StrCat("Serving signature key \"", name, "\" not found."));
-  }
+  RETURN_IF_ERROR(FindPredictSignature(spec.signature_name, &prediction));
   return BindInputs(job->request.inputs, job->request.output_filter, &prediction);
 }
 

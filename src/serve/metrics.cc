@@ -3,6 +3,33 @@
 
 namespace slipway::serve {
 
+namespace {
+
+constexpr const char* kApis[kMethods] = {"Predict", "Classify", "Regress"};
+
+}  // namespace
+
+// Two threads that find none get the same one from the family.
+Histogram* ModelMetrics::Latency(Method method, Entrypoint entrypoint) {
+  const auto api = static_cast<size_t>(method);
+  std::atomic<Histogram*>& cell = latency_[api][static_cast<size_t>(entrypoint)];
+  Histogram* found = cell.load(std::memory_order_acquire);
+  if (found != nullptr) return found;
+  found =
+      latency_family_->Get({name_, kApis[api], entrypoint == Entrypoint::kGrpc ? "GRPC" : "REST"});
+  cell.store(found, std::memory_order_release);
+  return found;
+}
+
+Histogram* ModelMetrics::Runtime(Method method) {
+  const auto api = static_cast<size_t>(method);
+  Histogram* found = runtime_[api].load(std::memory_order_acquire);
+  if (found != nullptr) return found;
+  found = runtime_family_->Get({name_, kApis[api], "Slipway"});
+  runtime_[api].store(found, std::memory_order_release);
+  return found;
+}
+
 void ModelMetrics::CountRequest(Method method, Entrypoint entrypoint, Code code, int64_t nanos) {
   if (code != Code::kOk) {
     // Errors may take the family's lock: they are rare, and most of the codes never occur.
@@ -10,12 +37,11 @@ void ModelMetrics::CountRequest(Method method, Entrypoint entrypoint, Code code,
     return;
   }
   ok_->Increment();
-  latency_[static_cast<size_t>(method)][static_cast<size_t>(entrypoint)]->Record(
-      static_cast<double>(nanos) / 1000.0);
+  Latency(method, entrypoint)->Record(static_cast<double>(nanos) / 1000.0);
 }
 
 void ModelMetrics::CountRun(Method method, int64_t nanos) {
-  runtime_[static_cast<size_t>(method)]->Record(static_cast<double>(nanos) / 1000.0);
+  Runtime(method)->Record(static_cast<double>(nanos) / 1000.0);
 }
 
 void ModelMetrics::CountExamples(int64_t examples) {
@@ -44,6 +70,12 @@ ServeMetrics::ServeMetrics(MetricsRegistry* registry)
       load_latency_(registry->AddHistogram(":tensorflow:cc:saved_model:load_latency",
                                            "Microseconds that loads took, warm-up included.",
                                            {"model_name"})),
+      warmup_latency_(registry->AddHistogram(":tensorflow:serving:model_warmup_latency",
+                                             "Microseconds that replays of recorded requests took.",
+                                             {"model_path", "status"})),
+      warmup_records_(registry->AddCounter(":tensorflow:serving:model_warmup_records_read",
+                                           "Recorded requests that were replayed.",
+                                           {"model_path"})),
       pending_(registry->AddGauge(":slipway:serving:pending_predictions",
                                   "Predictions that wait for or run on a worker thread.")) {}
 
@@ -52,14 +84,8 @@ std::unique_ptr<ModelMetrics> ServeMetrics::ForModel(const std::string& name) {
   metrics->name_ = name;
   metrics->request_count_ = request_count_;
   metrics->ok_ = request_count_->Get({name, CodeName(Code::kOk)});
-  constexpr const char* kApis[kMethods] = {"Predict", "Classify", "Regress"};
-  for (size_t i = 0; i < kMethods; ++i) {
-    metrics->latency_[i][static_cast<size_t>(Entrypoint::kGrpc)] =
-        request_latency_->Get({name, kApis[i], "GRPC"});
-    metrics->latency_[i][static_cast<size_t>(Entrypoint::kRest)] =
-        request_latency_->Get({name, kApis[i], "REST"});
-    metrics->runtime_[i] = runtime_latency_->Get({name, kApis[i], "Slipway"});
-  }
+  metrics->latency_family_ = request_latency_;
+  metrics->runtime_family_ = runtime_latency_;
   metrics->examples_ = example_counts_->Get({name});
   metrics->examples_total_ = example_count_total_->Get({name});
   return metrics;
@@ -71,6 +97,13 @@ Counter* ServeMetrics::load_attempts(const std::string& model, bool success) {
 
 Histogram* ServeMetrics::load_latency(const std::string& model) {
   return load_latency_->Get({model});
+}
+
+void ServeMetrics::CountWarmup(const std::string& base_path, Code code, int64_t records,
+                               int64_t nanos) {
+  if (code == Code::kOk && records == 0) return;
+  warmup_latency_->Get({base_path, CodeName(code)})->Record(static_cast<double>(nanos) / 1000.0);
+  warmup_records_->Get({base_path})->Increment(records);
 }
 
 }  // namespace slipway::serve

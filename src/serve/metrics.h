@@ -4,6 +4,7 @@
 // are configured, never what a request says. Latencies are in microseconds.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,8 +35,14 @@ class ModelMetrics {
   std::string name_;
   CounterFamily* request_count_ = nullptr;
   Counter* ok_ = nullptr;
-  Histogram* latency_[kMethods][2] = {};
-  Histogram* runtime_[kMethods] = {};
+  // Made when the method is first called: a series that stands at 0 for ever says nothing.
+  Histogram* Latency(Method method, Entrypoint entrypoint);
+  Histogram* Runtime(Method method);
+
+  HistogramFamily* latency_family_ = nullptr;
+  HistogramFamily* runtime_family_ = nullptr;
+  std::atomic<Histogram*> latency_[kMethods][2] = {};
+  std::atomic<Histogram*> runtime_[kMethods] = {};
   Histogram* examples_ = nullptr;
   Counter* examples_total_ = nullptr;
 };
@@ -48,6 +55,8 @@ class ServeMetrics {
 
   Counter* load_attempts(const std::string& model, bool success);
   Histogram* load_latency(const std::string& model);
+  // A replay of recorded requests; counted if there were any or it failed.
+  void CountWarmup(const std::string& base_path, Code code, int64_t records, int64_t nanos);
   // Predictions that wait for or run on a worker thread.
   Gauge* pending() { return pending_->Get(); }
 
@@ -59,6 +68,8 @@ class ServeMetrics {
   CounterFamily* example_count_total_;
   CounterFamily* load_attempts_;
   HistogramFamily* load_latency_;
+  HistogramFamily* warmup_latency_;
+  CounterFamily* warmup_records_;
   GaugeFamily* pending_;
 };
 

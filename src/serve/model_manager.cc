@@ -402,6 +402,7 @@ std::vector<std::string> ModelManager::WatchedDirectories() const {
       if (!model->lifecycle.WantsFingerprint(version)) continue;
       directories.push_back(directory);
       directories.push_back(JoinPath(directory, "variables"));
+      directories.push_back(JoinPath(directory, "assets.extra"));
     }
   }
   return directories;

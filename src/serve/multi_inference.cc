@@ -40,8 +40,8 @@ Status CheckTasks(const MultiInferenceRequestView& request) {
   return OkStatus();
 }
 
-Status RunTask(const FrontEnd& front, const InferenceTaskView& task, const Tensor& examples,
-               Prediction* prediction, std::string* response) {
+Status RunTask(const InferenceTaskView& task, const Tensor& examples, bool check_method_names,
+               const std::atomic<bool>* cancelled, Prediction* prediction, std::string* response) {
   const bool classify = task.method_name == kClassifyName;
   prediction->method = classify ? Method::kClassify : Method::kRegress;
   const std::string_view name = SignatureOf(task);
@@ -49,8 +49,8 @@ Status RunTask(const FrontEnd& front, const InferenceTaskView& task, const Tenso
     RETURN_IF_ERROR(prediction->lease->WhyUnsupported(name));
     return InvalidArgumentError(StrCat("Requested signature not found in model graph: ", name));
   }
-  RETURN_IF_ERROR(BindExamples(name, examples, front.check_method_names, prediction));
-  RETURN_IF_ERROR(Run(prediction, front.cancelled));
+  RETURN_IF_ERROR(BindExamples(name, examples, check_method_names, prediction));
+  RETURN_IF_ERROR(Run(prediction, cancelled));
   ModelSpecView spec = task.model_spec;
   spec.version = prediction->lease->version();
   spec.version_label = {};
@@ -65,22 +65,30 @@ Status RunTask(const FrontEnd& front, const InferenceTaskView& task, const Tenso
 
 }  // namespace
 
+Status RunTasks(const MultiInferenceRequestView& request, bool check_method_names,
+                const std::atomic<bool>* cancelled, Prediction* prediction, std::string* response) {
+  RETURN_IF_ERROR(CheckTasks(request));
+  ASSIGN_OR_RETURN(const Tensor examples, DecodeInput(request.input));
+  if (prediction->metrics != nullptr) prediction->metrics->CountExamples(examples.num_elements());
+  for (const InferenceTaskView& task : request.tasks) {
+    RETURN_IF_ERROR(RunTask(task, examples, check_method_names, cancelled, prediction, response));
+  }
+  return OkStatus();
+}
+
 StatusOr<std::string> MultiInference(const FrontEnd& front, std::string_view bytes,
                                      int64_t deadline_ns) {
   ASSIGN_OR_RETURN(const MultiInferenceRequestView request, DecodeMultiInferenceRequest(bytes));
   RETURN_IF_ERROR(CheckTasks(request));
-  ASSIGN_OR_RETURN(const Tensor examples, DecodeInput(request.input));
   Prediction prediction;
   prediction.deadline_ns = deadline_ns;
-  // One version answers all tasks, whatever happens meanwhile.
   const ModelSpecView& first = request.tasks[0].model_spec;
   ASSIGN_OR_RETURN(prediction.lease, FindServable(front.manager->registry(),
                                                   {first.name, first.version, first.version_label},
                                                   &prediction.metrics));
-  prediction.metrics->CountExamples(examples.num_elements());
   std::string response;
-  for (const InferenceTaskView& task : request.tasks)
-    RETURN_IF_ERROR(RunTask(front, task, examples, &prediction, &response));
+  RETURN_IF_ERROR(
+      RunTasks(request, front.check_method_names, front.cancelled, &prediction, &response));
   return response;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "serve/front_end.h"
+#include "serve/predict.h"
 #include "slipway/status.h"
+#include "wire/inference.h"
 
 namespace slipway::serve {
 
@@ -16,5 +19,9 @@ namespace slipway::serve {
 // regress.
 StatusOr<std::string> MultiInference(const FrontEnd& front, std::string_view request,
                                      int64_t deadline_ns);
+
+// The same without the look-up: all tasks by prediction->lease. Appends a MultiInferenceResponse.
+Status RunTasks(const MultiInferenceRequestView& request, bool check_method_names,
+                const std::atomic<bool>* cancelled, Prediction* prediction, std::string* response);
 
 }  // namespace slipway::serve

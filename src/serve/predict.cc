@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "model/wrong_inputs.h"
 #include "tensor/dtype_message.h"
+#include "wire/json_tensor.h"
 
 namespace slipway::serve {
 namespace {
@@ -81,6 +82,14 @@ void Prediction::Recycle() {
   }
 }
 
+Status FindPredictSignature(std::string_view name, Prediction* prediction) {
+  if (name.empty()) name = kDefaultSignature;
+  prediction->signature = prediction->lease->FindSignature(name);
+  if (prediction->signature != nullptr) return OkStatus();
+  RETURN_IF_ERROR(prediction->lease->WhyUnsupported(name));
+  return FailedPreconditionError(StrCat("Serving signature key \"", name, "\" not found."));
+}
+
 Status BindInputs(std::span<NamedTensor> inputs, std::span<const std::string_view> filter,
                   Prediction* prediction) {
   const model::Signature& signature = prediction->signature->signature();
@@ -122,7 +131,7 @@ Status Run(Prediction* prediction, const std::atomic<bool>* cancelled) {
                                             prediction->outputs, options));
   const int64_t took = Clock::Default()->NowNanos() - start;
   prediction->signature->Learn(prediction->Rows(), took);
-  prediction->metrics->CountRun(prediction->method, took);
+  if (prediction->metrics != nullptr) prediction->metrics->CountRun(prediction->method, took);
   return OkStatus();
 }
 

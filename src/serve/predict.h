@@ -37,7 +37,7 @@ StatusOr<Lease> FindServable(const Registry& registry, const Target& target,
 struct Prediction {
   Lease lease;
   const ServedSignature* signature = nullptr;
-  ModelMetrics* metrics = nullptr;
+  ModelMetrics* metrics = nullptr;  // null: not counted
   Method method = Method::kPredict;
   int64_t start_ns = 0;         // when the request was whole
   int64_t deadline_ns = 0;      // 0: none
@@ -52,6 +52,10 @@ struct Prediction {
   // on this thread (whatever signature that is: only outputs that fit are used).
   void Recycle();
 };
+
+// Makes the signature (kDefaultSignature if `name` is empty) the prediction's.
+// FAILED_PRECONDITION 'Serving signature key "s" not found.'; UNIMPLEMENTED as Servable says.
+Status FindPredictSignature(std::string_view name, Prediction* prediction);
 
 // Takes the tensors out of `inputs` (a request) into prediction->inputs, with defaults for those
 // left out, and resolves the filter. INVALID_ARGUMENT: "input size does not match signature…",

@@ -11,12 +11,15 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "net/server.h"
+#include "net/socket.h"
 #include "proto/monitoring_config.pb.h"
+#include "proto/ssl_config.pb.h"
 #include "serve/grpc_api.h"
 #include "serve/model_config_file.h"
 #include "serve/rest_api.h"
 #include "serve/text_format.h"
 #include "serve/version_watcher.h"
+#include "serve/warmup.h"
 
 namespace slipway::serve {
 namespace {
@@ -76,6 +79,24 @@ StatusOr<std::string> MetricsPath(const ServerOptions& options) {
   return path.empty() ? std::string(kDefault) : path;
 }
 
+// Null: no TLS.
+StatusOr<std::shared_ptr<const net::TlsContext>> TlsFrom(const ServerOptions& options) {
+  std::shared_ptr<const net::TlsContext> none;
+  if (options.ssl_config_file.empty()) {
+    if (options.rest_api_ssl)
+      return InvalidArgumentError("--rest_api_ssl wants the certificates of an --ssl_config_file");
+    return none;
+  }
+  Env* env = options.env != nullptr ? options.env : Env::Default();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(env, options.ssl_config_file));
+  tensorflow::serving::SSLConfig config;
+  RETURN_IF_ERROR(ParseTextFormat(text, &config));
+  auto context = net::TlsContext::Create(
+      {config.server_cert(), config.server_key(), config.custom_ca(), config.client_verify()});
+  if (!context.ok()) return context.status().WithContext(options.ssl_config_file);
+  return context;
+}
+
 LifecycleOptions LifecycleFrom(const ServerOptions& options) {
   LifecycleOptions lifecycle;
   lifecycle.max_retries = options.max_num_load_retries;
@@ -114,6 +135,7 @@ struct Server::State {
 
   ServerOptions options;
   std::string config_text;
+  std::shared_ptr<const net::TlsContext> tls;
   MetricsRegistry metrics;
   ServeMetrics families;
   std::unique_ptr<Workers> workers;
@@ -155,6 +177,7 @@ Server::~Server() {
 Status Server::State::Prepare() {
   RETURN_IF_ERROR(ReadModels(&options, &config_text));
   ASSIGN_OR_RETURN(const std::string metrics_path, MetricsPath(options));
+  ASSIGN_OR_RETURN(tls, TlsFrom(options));
   const int threads = options.worker_threads > 0 ? options.worker_threads : 4 * AvailableCpus();
   workers = std::make_unique<Workers>(threads, options.max_pending, families.pending());
   Env* env = options.env != nullptr ? options.env : Env::Default();
@@ -164,9 +187,18 @@ Status Server::State::Prepare() {
   manager_options.metrics = &families;
   manager_options.load_threads = std::max(1, options.num_load_threads);
   ASSIGN_OR_RETURN(const model::LoadOptions load, LoadOptionsFrom(options));
-  manager_options.load = [env, load](const ModelConfig&, int64_t version,
-                                     const std::string& directory) {
-    return LoadServable(env, version, directory, load);
+  const WarmupOptions warmup{options.enable_model_warmup,
+                             options.num_request_iterations_for_warmup};
+  manager_options.load = [env, load, warmup, this](
+                             const ModelConfig& model, int64_t version,
+                             const std::string& directory) -> StatusOr<std::unique_ptr<Servable>> {
+    ASSIGN_OR_RETURN(auto servable, LoadServable(env, version, directory, load));
+    const int64_t start = Clock::Default()->NowNanos();
+    const StatusOr<int64_t> records = ReplayWarmup(env, directory, warmup, servable.get());
+    families.CountWarmup(model.base_path, records.status().code(), records.ok() ? *records : 0,
+                         Clock::Default()->NowNanos() - start);
+    RETURN_IF_ERROR(records.status());
+    return servable;
   };
   manager_options.wake = [this] { watcher.Wake(); };
   ASSIGN_OR_RETURN(manager, ModelManager::Create(options.models, std::move(manager_options)));
@@ -197,15 +229,16 @@ StatusOr<std::unique_ptr<net::Server>> Server::State::Listen(int32_t port, net::
   net::ServerOptions listen;
   listen.address = options.address;
   listen.port = port == ServerOptions::kAnyPort ? 0 : port;
+  if (!grpc_methods.empty() || options.rest_api_ssl) listen.tls = tls;
   return net::Server::Start(loops, listen, std::move(http), std::move(grpc_methods));
 }
 
-// A busy port is better known before minutes of loading.
+// A busy port is better known before minutes of loading. Nothing may be able to connect yet: that
+// is what says that the models are available.
 Status Server::State::ProbePorts() const {
   for (const int32_t port : {options.port, options.rest_api_port}) {
     if (port <= 0) continue;
-    ASSIGN_OR_RETURN(auto probe, const_cast<State*>(this)->Listen(port, {}, {}));
-    probe->Stop();
+    RETURN_IF_ERROR(net::ProbeTcp(options.address, port));
   }
   return OkStatus();
 }

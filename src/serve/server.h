@@ -43,10 +43,16 @@ struct ServerOptions {
   double file_system_poll_wait_seconds = 1;
   std::string saved_model_tags = "serve";  // comma-separated
   model::LoadFlags load;
-  int32_t num_load_threads = 0;       // 0: one
-  int64_t max_num_load_retries = -1;  // -1: for ever
+  // Recorded requests that lie beside a model are replayed before it serves, each so many times.
+  bool enable_model_warmup = true;
+  int32_t num_request_iterations_for_warmup = 0;  // 0: once
+  int32_t num_load_threads = 0;                   // 0: one
+  int64_t max_num_load_retries = -1;              // -1: for ever
   int64_t load_retry_interval_micros = 60'000'000;
 
+  // The certificates of the gRPC port, and of the REST port with rest_api_ssl.
+  std::string ssl_config_file;
+  bool rest_api_ssl = false;
   // Says under which path the metrics are; without it, under tensorflow_model_server's default.
   std::string monitoring_config_file;
   int32_t rest_api_timeout_in_ms = 30'000;

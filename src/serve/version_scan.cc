@@ -66,7 +66,7 @@ std::string VersionFingerprint(Env* env, const std::string& version_path) {
   std::string print;
   AppendStat(env, JoinPath(version_path, "saved_model.pb"), &print);
   AppendStat(env, JoinPath(version_path, "saved_model.pbtxt"), &print);
-  for (const char* folder : {"variables", "assets"}) {
+  for (const char* folder : {"variables", "assets", "assets.extra"}) {
     const std::string path = JoinPath(version_path, folder);
     const auto names = env->ListDirectory(path);
     if (!names.ok()) continue;
