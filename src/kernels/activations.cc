@@ -140,6 +140,15 @@ SLIPWAY_GRADIENT(ReciprocalGrad, Reals)
 #undef SLIPWAY_ACTIVATION
 #undef SLIPWAY_GRADIENT
 
+// TensorFlow multiplies half types, so that infinity and NaN are not stopped.
+bool HalfReluGradLoop(const void* dy, int, const void* x, int, void* dx, int64_t n, float) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float open = static_cast<const float*>(x)[i] > 0 ? 1.0f : 0.0f;
+    static_cast<float*>(dx)[i] = static_cast<const float*>(dy)[i] * open;
+  }
+  return true;
+}
+
 struct ActivationOp {
   UnaryLoop (*loop)(DType);
   std::optional<FastUnary> fast;
@@ -149,6 +158,7 @@ struct GradientOp {
   BinaryLoop (*loop)(DType);
   std::optional<FastBinary> fast = {};
   bool ints = false;
+  BinaryKernel::Shapes shapes = BinaryKernel::Shapes::kSame;
 };
 
 const std::unordered_map<std::string_view, ActivationOp>& Activations() {
@@ -164,6 +174,7 @@ const std::unordered_map<std::string_view, ActivationOp>& Activations() {
 }
 
 const std::unordered_map<std::string_view, GradientOp>& Gradients() {
+  constexpr auto kCounts = BinaryKernel::Shapes::kCounts;
   static const std::unordered_map<std::string_view, GradientOp> ops = {
       {"ReluGrad", {ReluGradLoop, FastBinary::kReluGrad, true}},
       {"Relu6Grad", {Relu6GradLoop, FastBinary::kRelu6Grad, true}},
@@ -172,12 +183,12 @@ const std::unordered_map<std::string_view, GradientOp>& Gradients() {
       {"SeluGrad", {SeluGradLoop}},
       {"SoftplusGrad", {SoftplusGradLoop}},
       {"SoftsignGrad", {SoftsignGradLoop}},
-      {"TanhGrad", {TanhGradLoop, FastBinary::kTanhGrad}},
-      {"SigmoidGrad", {SigmoidGradLoop, FastBinary::kSigmoidGrad}},
-      {"RsqrtGrad", {RsqrtGradLoop, FastBinary::kRsqrtGrad}},
-      {"SqrtGrad", {SqrtGradLoop, FastBinary::kSqrtGrad}},
-      {"ReciprocalGrad", {ReciprocalGradLoop}},
-      {"InvGrad", {ReciprocalGradLoop}},
+      {"TanhGrad", {TanhGradLoop, FastBinary::kTanhGrad, false, kCounts}},
+      {"SigmoidGrad", {SigmoidGradLoop, FastBinary::kSigmoidGrad, false, kCounts}},
+      {"RsqrtGrad", {RsqrtGradLoop, FastBinary::kRsqrtGrad, false, kCounts}},
+      {"SqrtGrad", {SqrtGradLoop, FastBinary::kSqrtGrad, false, kCounts}},
+      {"ReciprocalGrad", {ReciprocalGradLoop, {}, false, kCounts}},
+      {"InvGrad", {ReciprocalGradLoop, {}, false, kCounts}},
   };
   return ops;
 }
@@ -197,9 +208,11 @@ StatusOr<KernelFn> BindGradient(const BindContext& c) {
   BinaryKernel kernel;
   kernel.dtype = kernel.out_dtype = c.input_dtype(0);
   kernel.alpha = AttrOr<float>(*c.node, "alpha", 0.0f);
-  kernel.broadcasts = false;
-  const DType compute = IsHalfSize(kernel.dtype) ? DType::kFloat : kernel.dtype;
+  kernel.shapes = op.shapes;
+  const bool half = IsHalfSize(kernel.dtype);
+  const DType compute = half ? DType::kFloat : kernel.dtype;
   kernel.loop = compute == DType::kFloat && op.fast ? FastBinaryLoop(*op.fast) : op.loop(compute);
+  if (half && c.node->op() == "ReluGrad") kernel.loop = &HalfReluGradLoop;
   return KernelFn(kernel);
 }
 

@@ -100,7 +100,7 @@ StatusOr<KernelFn> BindApproximateEqual(const BindContext& c) {
   BinaryKernel kernel;
   kernel.dtype = c.input_dtype(0);
   kernel.out_dtype = DType::kBool;
-  kernel.broadcasts = false;
+  kernel.shapes = BinaryKernel::Shapes::kSame;
   kernel.alpha = AttrOr<float>(*c.node, "tolerance", 1e-5f);
   kernel.loop = kernel.dtype == DType::kFloat ? &ApproximateLoop<float> : &ApproximateLoop<double>;
   return KernelFn(kernel);

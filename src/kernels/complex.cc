@@ -53,7 +53,8 @@ SLIPWAY_COMPLEX(Atanh, std::atanh(x))
 SLIPWAY_COMPLEX(Sigmoid, C(1) / (C(1) + std::exp(-x)))
 #undef SLIPWAY_COMPLEX
 
-// exp(x) - 1 and log(1 + x) without the loss of small values.
+// exp(x) - 1 and log(1 + x) without the loss of small values; of infinity log1p is what
+// TensorFlow's formula gives.
 template <typename R>
 std::complex<R> Expm1Fn(std::complex<R> x) {
   const R half = std::sin(x.imag() / 2);
@@ -62,10 +63,9 @@ std::complex<R> Expm1Fn(std::complex<R> x) {
 }
 template <typename R>
 std::complex<R> Log1pFn(std::complex<R> x) {
-  const R a = x.real(), b = x.imag();
-  const R norm = std::hypot(1 + a, b);
-  const bool near = std::abs(a) < R(0.5) && std::abs(b) < R(0.5);
-  return {near ? std::log1p(a * (2 + a) + b * b) / 2 : std::log(norm), std::atan2(b, 1 + a)};
+  const std::complex<R> shifted = R(1) + x, log = std::log(shifted);
+  if (shifted == log || shifted == std::complex<R>(1)) return x;
+  return x * (log / (shifted - R(1)));
 }
 constexpr Pair<UnaryLoop> kExpm1 = {
     &UnaryLoopOf<std::complex<float>, std::complex<float>, Expm1Fn<float>>,
@@ -184,6 +184,7 @@ StatusOr<KernelFn> BindBinary(const BindContext& c) {
   BinaryKernel kernel;
   kernel.dtype = kernel.out_dtype = c.input_dtype(0);
   kernel.loop = Choose(BinaryOps().at(c.node->op()), kernel.dtype);
+  if (c.node->op().ends_with("Grad")) kernel.shapes = BinaryKernel::Shapes::kCounts;
   return KernelFn(kernel);
 }
 

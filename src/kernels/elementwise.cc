@@ -95,10 +95,15 @@ bool BinaryKernel::Run(const void* a, int sa, const void* b, int sb, void* out, 
 Status BinaryKernel::operator()(KernelContext& c) const {
   const Tensor& a = c.input(0);
   const Tensor& b = c.input(1);
-  if (!broadcasts) RETURN_IF_ERROR(CheckSameShape(a, b, "inputs 0", "1"));
-  const Shape* shapes[] = {&a.shape(), &b.shape()};
+  if (shapes == Shapes::kSame) RETURN_IF_ERROR(CheckSameShape(a, b, "inputs 0", "1"));
+  if (shapes == Shapes::kCounts && a.num_elements() != b.num_elements()) {
+    return InvalidArgumentError(
+        StrCat("The two arguments to a cwise op must have same number of elements, got ",
+               a.num_elements(), " and ", b.num_elements()));
+  }
+  const Shape* both[] = {&a.shape(), shapes == Shapes::kCounts ? &a.shape() : &b.shape()};
   Broadcast plan;
-  RETURN_IF_ERROR(Broadcast::Make(shapes, &plan));
+  RETURN_IF_ERROR(Broadcast::Make(both, &plan));
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, plan.output));
   const size_t size = DTypeSize(dtype), out_size = DTypeSize(out_dtype);
   const int last = plan.rank - 1;

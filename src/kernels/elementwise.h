@@ -32,7 +32,9 @@ struct BinaryKernel {
   DType dtype = DType::kInvalid;
   DType out_dtype = DType::kInvalid;  // dtype or bool
   const char* refused = "";           // the message when the loop returns false
-  bool broadcasts = true;             // else both inputs have one shape
+  // Else the inputs have one shape, or for kCounts one number of elements and input 0's shape.
+  enum class Shapes : uint8_t { kBroadcast, kSame, kCounts };
+  Shapes shapes = Shapes::kBroadcast;
   float alpha = 0;
   Status operator()(KernelContext& c) const;
   // One run of n elements, half types through float; as the loop.

@@ -157,6 +157,8 @@ StatusOr<KernelFn> BindMatrixDiag(const BindContext& bind) {
     int64_t rows = -1, cols = -1;
     if (!plain) {
       RETURN_IF_ERROR(ReadBand(c.input(1), &band));
+      RETURN_IF_ERROR(CheckScalar(c.input(2), "num_rows must be a scalar: num_rows"));
+      RETURN_IF_ERROR(CheckScalar(c.input(3), "num_cols must be a scalar: num_cols"));
       ASSIGN_OR_RETURN(rows, ReadInt(c.input(2), "num_rows must be a scalar: num_rows"));
       ASSIGN_OR_RETURN(cols, ReadInt(c.input(3), "num_cols must be a scalar: num_cols"));
       RETURN_IF_ERROR(CheckScalar(c.input(4), "padding_value must be a scalar: padding_value"));
@@ -214,7 +216,10 @@ StatusOr<KernelFn> BindMatrixDiagPart(const BindContext& bind) {
     RETURN_IF_ERROR(TakeMatrix(x, &band));
     if (c.num_inputs() == 3) {
       RETURN_IF_ERROR(ReadBand(c.input(1), &band));
-      RETURN_IF_ERROR(CheckScalar(c.input(2), "padding_value must be a scalar: padding_value"));
+      if (c.input(2).num_elements() != 1) {
+        return InvalidArgumentError("padding_value must be a scalar, but has shape " +
+                                    c.input(2).shape().ToString());
+      }
       RETURN_IF_ERROR(CheckBandFits(band));
     }
     band.left_above = align.left_above;

@@ -51,17 +51,20 @@ struct Selection {
   std::vector<float> scores;
 };
 
+// What is left of a score beside such a similarity; of NaN and infinity TensorFlow's arithmetic.
+float Weight(const Thresholds& t, float similarity) {
+  const float scale = t.sigma > 0 ? -0.5f / t.sigma : 0;
+  return t.sigma > 0 || similarity <= t.similarity ? std::exp(scale * similarity * similarity) : 0;
+}
+
 // Compares a candidate with what was selected since it was last looked at. True if struck out.
 template <typename Similar>
 bool Suppress(const Thresholds& t, const Selection& selected, const Similar& similar,
               Candidate* next) {
   for (size_t j = selected.indices.size(); j-- > next->seen;) {
     const float similarity = similar(next->index, selected.indices[j]);
-    if (t.sigma > 0) {
-      next->score *= std::exp(-0.5f / t.sigma * similarity * similarity);
-    } else if (similarity > t.similarity) {
-      return true;
-    }
+    next->score *= Weight(t, similarity);
+    if (t.sigma <= 0 && similarity > t.similarity) return true;
     if (next->score <= t.score) return false;
   }
   next->seen = selected.indices.size();
@@ -97,8 +100,8 @@ Selection Select(std::span<const float> scores, int64_t limit, const Thresholds&
 std::vector<float> Floats32(const Tensor& t) {
   std::vector<float> values(static_cast<size_t>(t.num_elements()));
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = t.dtype() == DType::kFloat ? t.flat<float>()[i]
-                                           : static_cast<float>(t.flat<Half>()[i]);
+    values[i] =
+        t.dtype() == DType::kFloat ? t.flat<float>()[i] : static_cast<float>(t.flat<Half>()[i]);
   }
   return values;
 }
@@ -107,8 +110,7 @@ StatusOr<int64_t> ReadLimit(const Tensor& t) {
   RETURN_IF_ERROR(CheckScalar(t, "max_output_size"));
   const int64_t limit = t.scalar<int32_t>();
   if (limit >= 0) return limit;
-  return InvalidArgumentError(
-      StrCat("max_output_size must be non-negative, but is ", limit));
+  return InvalidArgumentError(StrCat("max_output_size must be non-negative, but is ", limit));
 }
 
 StatusOr<float> ReadThreshold(const KernelContext& ctx, int i, std::string_view what) {
@@ -258,7 +260,8 @@ struct CombinedNms {
     std::vector<Found> found;
     std::vector<float> of_class(static_cast<size_t>(boxes));
     for (int64_t c = 0; c < classes; ++c) {
-      for (int64_t i = 0; i < boxes; ++i) of_class[static_cast<size_t>(i)] = scores[i * classes + c];
+      for (int64_t i = 0; i < boxes; ++i)
+        of_class[static_cast<size_t>(i)] = scores[i * classes + c];
       const Selection s = Select(of_class, per_class, thresholds, [&](int64_t i, int64_t j) {
         return Overlap(Box(image, i, c), Box(image, j, c));
       });
@@ -279,10 +282,9 @@ StatusOr<CombinedNms> ReadCombined(const KernelContext& ctx, CombinedNms nms) {
   nms.classes = scores.dim(2);
   if (boxes.dim(3) != 4 || scores.dim(0) != boxes.dim(0) || scores.dim(1) != nms.boxes ||
       (nms.box_classes != 1 && nms.box_classes != nms.classes)) {
-    return InvalidArgumentError(StrCat("boxes of shape ", boxes.shape().ToString(),
-                                       " do not fit scores of shape ",
-                                       scores.shape().ToString(),
-                                       ": third dimension of boxes must be either 1 or num classes"));
+    return InvalidArgumentError(StrCat(
+        "boxes of shape ", boxes.shape().ToString(), " do not fit scores of shape ",
+        scores.shape().ToString(), ": third dimension of boxes must be either 1 or num classes"));
   }
   for (int i = 2; i <= 5; ++i) {
     static constexpr const char* kNames[] = {"max_size_per_class", "max_total_size",
@@ -292,8 +294,8 @@ StatusOr<CombinedNms> ReadCombined(const KernelContext& ctx, CombinedNms nms) {
   nms.per_class = ctx.input(2).scalar<int32_t>();
   nms.total = ctx.input(3).scalar<int32_t>();
   if (nms.per_class <= 0 || nms.total <= 0) {
-    return InvalidArgumentError(StrCat(nms.per_class <= 0 ? "max_size_per_class" : "max_total_size",
-                                       " must be positive"));
+    return InvalidArgumentError(
+        StrCat(nms.per_class <= 0 ? "max_size_per_class" : "max_total_size", " must be positive"));
   }
   nms.thresholds.similarity = ctx.input(4).scalar<float>();
   nms.thresholds.score = ctx.input(5).scalar<float>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients of pooling.
+#include <cmath>
+
 #include "kernels/accumulate.h"
 #include "kernels/conv_geometry.h"
 #include "kernels/kernel_table.h"
@@ -19,10 +21,9 @@ T Plus(T a, T b) {
   return T(static_cast<float>(a) + static_cast<float>(b));
 }
 
-// All of a window's gradient goes to its first largest value, or, as TensorFlow has it in three
-// dimensions, to each of them (`every`).
+// All of a window's gradient goes to its first largest value.
 template <typename T>
-void MaxBackward(ThreadPool& pool, const Pool& p, bool every, const T* input, const T* dy, T* dx) {
+void MaxBackward(ThreadPool& pool, const Pool& p, const T* input, const T* dy, T* dx) {
   const int64_t lines = p.dims[0].output * p.dims[1].output;
   pool.ParallelFor(p.batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
@@ -41,16 +42,32 @@ void MaxBackward(ThreadPool& pool, const Pool& p, bool every, const T* input, co
             }
           });
           if (best < 0) continue;
-          const T gradient = dout[at * p.pixel() + c * p.channel_out()];
-          if (!every) {
-            din[best] = Plus(din[best], gradient);
-            continue;
-          }
+          din[best] = Plus(din[best], dout[at * p.pixel() + c * p.channel_out()]);
+        }
+      });
+    }
+  });
+}
+
+// The gradient goes to each value that is near what the forward op gave, as TensorFlow has it in
+// three dimensions.
+template <typename T>
+void NearBackward(ThreadPool& pool, const Pool& p, const T* input, const T* output, const T* dy,
+                  T* dx) {
+  constexpr float kNear = 1e-5f;
+  const int64_t lines = p.dims[0].output * p.dims[1].output;
+  pool.ParallelFor(p.batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      const int64_t first_in = n * p.in_pixels * p.channels;
+      const int64_t first_out = n * p.out_pixels * p.channels;
+      ForWindows(p, 0, lines, [&](int64_t at, WindowRange z, WindowRange y, WindowRange x) {
+        for (int64_t c = 0; c < p.channels; ++c) {
+          const int64_t from = first_out + at * p.pixel() + c * p.channel_out();
           ForPixels(p, z, y, x, [&](int64_t pixel) {
-            const int64_t place = pixel * p.pixel() + channel;
-            using A = ComputeType<T>;
-            if (static_cast<A>(image[place]) == static_cast<A>(image[best])) {
-              din[place] = Plus(din[place], gradient);
+            const int64_t to = first_in + pixel * p.pixel() + c * p.channel_in();
+            const T distance(static_cast<float>(input[to]) - static_cast<float>(output[from]));
+            if (std::abs(static_cast<float>(distance)) < static_cast<float>(T(kNear))) {
+              dx[to] = Plus(dx[to], dy[from]);
             }
           });
         }
@@ -88,7 +105,9 @@ Status CheckGradient(const Pool& p, const Tensor& dy, std::string_view what) {
                                      ", but got ", dy.shape().ToString()));
 }
 
-Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec, bool every) {
+using NearTypes = TypeList<float, Half, BFloat16>;
+
+Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec, bool near) {
   const Tensor& input = ctx.input(0);
   const Tensor& dy = ctx.input(2);
   ASSIGN_OR_RETURN(const Pool p, MakePool(spec, input.shape()));
@@ -98,8 +117,16 @@ Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec, bool every) {
   if (out->num_elements() == 0) return OkStatus();
   std::memset(out->raw_data(), 0, out->byte_size());
   if (dy.num_elements() == 0) return OkStatus();
+  if (near) {
+    SwitchType<int>(NearTypes{}, input.dtype(), [&]<typename T>() {
+      NearBackward(ctx.intra_op(), p, input.flat<T>().data(), ctx.input(1).flat<T>().data(),
+                   dy.flat<T>().data(), out->flat<T>().data());
+      return 0;
+    });
+    return OkStatus();
+  }
   SwitchType<int>(GradTypes{}, input.dtype(), [&]<typename T>() {
-    MaxBackward(ctx.intra_op(), p, every, input.flat<T>().data(), dy.flat<T>().data(),
+    MaxBackward(ctx.intra_op(), p, input.flat<T>().data(), dy.flat<T>().data(),
                 out->flat<T>().data());
     return 0;
   });
@@ -108,8 +135,8 @@ Status MaxGradient(KernelContext& ctx, const ir::WindowSpec& spec, bool every) {
 
 StatusOr<KernelFn> BindMaxPoolGrad(const BindContext& bind) {
   ASSIGN_OR_RETURN(const ir::WindowSpec spec, ir::ReadWindowSpec(*bind.node, {.window = "ksize"}));
-  const bool every = bind.node->op() == "MaxPool3DGrad";
-  return KernelFn([spec, every](KernelContext& ctx) { return MaxGradient(ctx, spec, every); });
+  const bool near = bind.node->op() == "MaxPool3DGrad";
+  return KernelFn([spec, near](KernelContext& ctx) { return MaxGradient(ctx, spec, near); });
 }
 
 StatusOr<KernelFn> BindMaxPoolGradV2(const BindContext& bind) {
@@ -154,13 +181,7 @@ std::span<const KernelDef> PoolingGradKernels() {
       {"AvgPool3DGrad", BindAvgPoolGrad, FloatTypes(), "T", {}, {}, true},
       {"MaxPoolGrad", BindMaxPoolGrad, max, "T", {}, {}, true},
       {"MaxPoolGradV2", BindMaxPoolGradV2, max, "T", {}, {}, true},
-      {"MaxPool3DGrad",
-       BindMaxPoolGrad,
-       {DType::kFloat, DType::kHalf, DType::kBFloat16},
-       "T",
-       {},
-       {},
-       true},
+      {"MaxPool3DGrad", BindMaxPoolGrad, NearTypes::DTypes(), "T", {}, {}, true},
   });
   return table;
 }

@@ -142,24 +142,87 @@ StatusOr<KernelFn> BindScan(const BindContext& bind) {
   });
 }
 
-template <typename T, typename I>
-void TopRow(const T* x, int64_t n, int64_t k, int32_t* order, T* values, I* indices) {
-  std::iota(order, order + n, 0);
-  // NaN counts as the largest: without a place it would leave no order to sort by.
-  const auto before = [x](int32_t a, int32_t b) {
+// Whether an element comes before another: the larger, then the earlier. NaN is as large as
+// anything, which is no order; what follows from that is TensorFlow's, step by step.
+template <typename T>
+struct Larger {
+  const T* x;
+  bool operator()(int32_t a, int32_t b) const {
     const auto va = Widen(x[a]), vb = Widen(x[b]);
-    const bool a_nan = va != va, b_nan = vb != vb;
-    if (a_nan || b_nan) return a_nan && (!b_nan || a < b);
-    return va > vb || (va == vb && a < b);
-  };
-  std::partial_sort(order, order + k, order + n, before);
-  for (int64_t i = 0; i < k; ++i) {
+    return va > vb || (!(va < vb) && a < b);
+  }
+};
+
+// The first k of n in order[0, k), by a heap whose front is the last of them.
+template <typename T>
+void HeapSelect(const Larger<T>& before, int64_t n, int64_t k, bool sorted, int32_t* order) {
+  int32_t* const end = order + k + 1;
+  std::make_heap(order, end, before);
+  std::pop_heap(order, end, before);
+  for (auto i = static_cast<int32_t>(k) + 1; i < n; ++i) {
+    if (!before(i, order[0])) continue;
+    order[k] = i;
+    std::push_heap(order, end, before);
+    std::pop_heap(order, end, before);
+  }
+  if (sorted) std::sort_heap(order, order + k, before);
+}
+
+// All n, by a sort that any comparison is safe with.
+template <typename T>
+void SortAll(const T* x, int64_t n, int32_t* order) {
+  constexpr int64_t kFew = 16;
+  const auto larger = [x](int32_t a, int32_t b) { return Widen(x[a]) > Widen(x[b]); };
+  if (n <= kFew) {
+    for (int64_t i = 1; i < n; ++i) {
+      const auto first =
+          larger(order[i], order[0])
+              ? order
+              : std::find_if_not(std::reverse_iterator(order + i), std::reverse_iterator(order),
+                                 [&](int32_t a) { return larger(order[i], a); })
+                    .base();
+      std::rotate(first, order + i, order + i + 1);
+    }
+    return;
+  }
+  std::stable_sort(order, order + n, [x, larger](int32_t a, int32_t b) {
+    const bool a_nan = Widen(x[a]) != Widen(x[a]), b_nan = Widen(x[b]) != Widen(x[b]);
+    return a_nan || b_nan ? a_nan && !b_nan : larger(a, b);
+  });
+}
+
+template <typename T>
+int32_t LargestOf(const T* x, int64_t n) {
+  int32_t best = 0;
+  for (int32_t i = 1; i < n; ++i) {
+    if (Widen(x[i]) > Widen(x[best])) best = i;
+  }
+  return best;
+}
+
+struct TopSpec {
+  int64_t k = 0;
+  bool sorted = true;
+};
+
+template <typename T, typename I>
+void TopRow(const T* x, int64_t n, const TopSpec& spec, int32_t* order, T* values, I* indices) {
+  std::iota(order, order + n, 0);
+  if (spec.k == 1) {
+    order[0] = LargestOf(x, n);
+  } else if (spec.k == n) {
+    SortAll(x, n, order);
+  } else {
+    HeapSelect(Larger<T>{x}, n, spec.k, spec.sorted, order);
+  }
+  for (int64_t i = 0; i < spec.k; ++i) {
     values[i] = x[order[i]];
     indices[i] = static_cast<I>(order[i]);
   }
 }
 
-Status TopK(KernelContext& c, int64_t k) {
+Status TopK(KernelContext& c, const TopSpec& spec) {
+  const int64_t k = spec.k;
   const Tensor& x = c.input(0);
   if (k < 0) return InvalidArgumentError(StrCat("Need k >= 0, got ", k));
   if (x.rank() < 1) {
@@ -185,11 +248,11 @@ Status TopK(KernelContext& c, int64_t k) {
       const T* row = x.flat<T>().data() + r * n;
       T* to = values->flat<T>().data() + r * k;
       if (indices->dtype() == DType::kInt64) {
-        TopRow(row, n, k, order, to, indices->flat<int64_t>().data() + r * k);
+        TopRow(row, n, spec, order, to, indices->flat<int64_t>().data() + r * k);
       } else if (indices->dtype() == DType::kInt16) {
-        TopRow(row, n, k, order, to, indices->flat<int16_t>().data() + r * k);
+        TopRow(row, n, spec, order, to, indices->flat<int16_t>().data() + r * k);
       } else {
-        TopRow(row, n, k, order, to, indices->flat<int32_t>().data() + r * k);
+        TopRow(row, n, spec, order, to, indices->flat<int32_t>().data() + r * k);
       }
     }
     return OkStatus();
@@ -199,13 +262,14 @@ Status TopK(KernelContext& c, int64_t k) {
 StatusOr<KernelFn> BindTopK(const BindContext& bind) {
   const int64_t fixed = IntAttr(*bind.node, "k", -1);
   const bool from_input = bind.node->op() == "TopKV2";
+  const bool sorted = BoolAttr(*bind.node, "sorted", true);
   return KernelFn([=](KernelContext& c) -> Status {
-    if (!from_input) return TopK(c, fixed);
+    if (!from_input) return TopK(c, {fixed, sorted});
     RETURN_IF_ERROR(CheckScalar(c.input(1), "k"));
     const Tensor& k = c.input(1);
-    if (k.dtype() == DType::kInt16) return TopK(c, k.flat<int16_t>()[0]);
+    if (k.dtype() == DType::kInt16) return TopK(c, {k.flat<int16_t>()[0], sorted});
     ASSIGN_OR_RETURN(int64_t value, ReadInt(k, "k"));
-    return TopK(c, value);
+    return TopK(c, {value, sorted});
   });
 }
 
@@ -228,6 +292,7 @@ StatusOr<KernelFn> BindInTopK(const BindContext& bind) {
   return KernelFn([=](KernelContext& c) -> Status {
     int64_t k = fixed;
     if (from_input) {
+      RETURN_IF_ERROR(CheckScalar(c.input(2), "k must be 0-D: k"));
       ASSIGN_OR_RETURN(k, ReadInt(c.input(2), "k"));
     }
     const Tensor& predictions = c.input(0);

@@ -158,8 +158,24 @@ StatusOr<Shape> ReadAnyShape(const Tensor& t) {
   return Shape::FromDims(dims.span());
 }
 
+// Of the ways to scatter nothing, or into nothing, TensorFlow takes some.
+Status CheckScatterNd(const Tensor& indices, const Tensor& updates, const Tensor& shape) {
+  const bool none = indices.num_elements() == 0 && updates.num_elements() == 0;
+  const bool some = indices.num_elements() != 0 && updates.num_elements() != 0;
+  if (!none && !(some && shape.num_elements() != 0)) {
+    return InvalidArgumentError(StrCat("Indices ", indices.shape().ToString(), " and updates ",
+                                       updates.shape().ToString(),
+                                       " specified for empty output shape"));
+  }
+  const int64_t depth = indices.rank() == 0 ? 1 : indices.dim(indices.rank() - 1);
+  if (depth >= 1 && depth <= 7) return OkStatus();
+  return InvalidArgumentError(
+      StrCat("Only indices.shape[-1] values between 1 and 7 are supported, got ", depth));
+}
+
 Status RunScatterNd(KernelContext& c) {
   ASSIGN_OR_RETURN(Shape shape, ReadAnyShape(c.input(2)));
+  RETURN_IF_ERROR(CheckScatterNd(c.input(0), c.input(1), c.input(2)));
   ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   SetZero(*out);
   // Strings are not added, but there is nothing under them either.

@@ -146,6 +146,12 @@ struct CrossEntropy {
   }
 };
 
+// Of a tensor as a matrix: dimensions that it lacks are in front, and 1.
+int64_t MatrixDim(const Tensor& t, int d) {
+  const int own = d - (2 - t.rank());
+  return own < 0 ? 1 : t.dim(own);
+}
+
 struct DenseShape {
   int64_t rows, cols;
 };
@@ -154,14 +160,14 @@ StatusOr<DenseShape> CheckDense(const Tensor& logits, const Tensor& labels) {
     return InvalidArgumentError(StrCat(why, ": logits_size=", logits.shape().ToString(),
                                        " labels_size=", labels.shape().ToString()));
   };
-  if (logits.rank() != 2 || labels.rank() != 2) {
+  if (std::max(logits.rank(), labels.rank()) != 2) {
     return error(
         "logits and labels must be either 2-dimensional, or broadcasted to be "
         "2-dimensional");
   }
   int64_t size[2];
   for (int d = 0; d < 2; ++d) {
-    const int64_t a = logits.dim(d), b = labels.dim(d);
+    const int64_t a = MatrixDim(logits, d), b = MatrixDim(labels, d);
     if (a != b && a != 1 && b != 1) return error("logits and labels must be broadcastable");
     size[d] = a == 1 ? b : a;
   }
@@ -178,8 +184,10 @@ Status RunCrossEntropy(KernelContext& c) {
     T* losses = loss->flat<T>().data();
     if (s.cols == 0) std::fill_n(losses, s.rows, T(0.0f));
     if (s.cols == 0 || s.rows == 0) return OkStatus();
-    const auto row_stride = [](const Tensor& t) { return t.dim(0) == 1 ? 0 : t.dim(1); };
-    const auto col_stride = [](const Tensor& t) { return t.dim(1) == 1 ? int64_t{0} : 1; };
+    const auto row_stride = [](const Tensor& t) {
+      return MatrixDim(t, 0) == 1 ? 0 : MatrixDim(t, 1);
+    };
+    const auto col_stride = [](const Tensor& t) { return MatrixDim(t, 1) == 1 ? int64_t{0} : 1; };
     const CrossEntropy<T> op = {s.rows,
                                 s.cols,
                                 logits.flat<T>().data(),

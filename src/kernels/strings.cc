@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 
@@ -110,9 +111,18 @@ StatusOr<KernelFn> BindReplace(const BindContext& c) {
   });
 }
 
-// How AsString prints numbers, as a printf format for long long, unsigned long long or double.
+// How AsString prints: numbers by a printf format for long long, unsigned long long or double;
+// strings, which may hold zeros, by hand.
 struct NumberFormat {
   std::string integer, natural, real, text;
+  size_t width = 0, precision = std::string::npos;
+  bool left = false;
+
+  std::string Padded(std::string string) const {
+    if (string.size() > precision) string.resize(precision);
+    if (string.size() < width) string.insert(left ? string.size() : 0, width - string.size(), ' ');
+    return string;
+  }
 };
 
 StatusOr<NumberFormat> FormatOf(const ir::Node& node, DType dtype) {
@@ -123,7 +133,8 @@ StatusOr<NumberFormat> FormatOf(const ir::Node& node, DType dtype) {
   if (scientific && shortest) {
     return InvalidArgumentError("Cannot select both scientific and shortest notation");
   }
-  if (!IsFloating(dtype) && !IsComplex(dtype) && (scientific || shortest || precision >= 0)) {
+  const bool precise = precision >= 0 && dtype != DType::kString;
+  if (!IsFloating(dtype) && !IsComplex(dtype) && (scientific || shortest || precise)) {
     return InvalidArgumentError(
         StrCat("scientific, shortest and precision are for floating point, "
                "not for ",
@@ -143,6 +154,9 @@ StatusOr<NumberFormat> FormatOf(const ir::Node& node, DType dtype) {
   format.integer = head + "lld";
   format.natural = head + "llu";
   format.text = head + "s";
+  format.width = static_cast<size_t>(std::max<int64_t>(width, 0));
+  if (precision > -1) format.precision = static_cast<size_t>(precision);
+  format.left = fill == "-";
   format.real = head;
   if (precision > -1) StrAppend(&format.real, ".", precision);
   format.real += scientific ? 'e' : shortest ? 'g' : 'f';
@@ -169,7 +183,7 @@ std::string PrintedComplex(const std::string& format, std::complex<T> value) {
 std::string ElementAsString(const Tensor& x, size_t i, const NumberFormat& format) {
   switch (x.dtype()) {
     case DType::kString:
-      return x.flat<std::string>()[i];
+      return format.Padded(x.flat<std::string>()[i]);
     case DType::kBool:
       return Printed(format.text, x.flat<bool>()[i] ? "true" : "false");
     case DType::kHalf:
