@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -54,6 +55,10 @@ Status Serve(const serve::ServerOptions& options) {
   // Asked to stop before it was up: that is a clean end.
   if (started.code() == Code::kCancelled) return OkStatus();
   RETURN_IF_ERROR(started);
+  if (options.check_only) {
+    std::puts("The flags, the config files and the models are good");
+    return OkStatus();
+  }
   return server->WaitForTermination();
 }
 

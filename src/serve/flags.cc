@@ -129,6 +129,8 @@ std::vector<Flag> ServeFlags(ServerOptions* o, std::vector<UnusedFlag>* unused) 
        "Predictions waiting for or running on a worker thread; more are answered UNAVAILABLE"},
       {"inline_limit_us", &o->inline_limit_us,
        "Predictions expected to take longer, in microseconds, run on a worker thread"},
+      {"check", &o->check_only,
+       "Check flags, config files and models, which are loaded, and exit: 0 if all is well"},
       {"drain_timeout_seconds", &o->drain_timeout_seconds,
        "How long running requests may take after the signal to stop"},
   };

@@ -8,6 +8,22 @@
 
 namespace slipway::serve {
 
+std::string_view VersionStateName(VersionState state) {
+  switch (state) {
+    case VersionState::kStart:
+      return "START";
+    case VersionState::kLoading:
+      return "LOADING";
+    case VersionState::kAvailable:
+      return "AVAILABLE";
+    case VersionState::kUnloading:
+      return "UNLOADING";
+    case VersionState::kEnd:
+      return "END";
+  }
+  return "?";
+}
+
 bool ModelLifecycle::WantsFingerprint(int64_t version) const {
   if (!policy_.Admits(version)) return false;
   size_t loaded = 0;

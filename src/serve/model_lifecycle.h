@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "serve/version_policy.h"
@@ -23,6 +24,9 @@ enum class VersionState : int {
   kUnloading = 40,
   kEnd = 50,
 };
+
+// "AVAILABLE".
+std::string_view VersionStateName(VersionState state);
 
 struct VersionStatus {
   int64_t version = 0;

@@ -9,22 +9,6 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-std::string_view Name(VersionState state) {
-  switch (state) {
-    case VersionState::kStart:
-      return "START";
-    case VersionState::kLoading:
-      return "LOADING";
-    case VersionState::kAvailable:
-      return "AVAILABLE";
-    case VersionState::kUnloading:
-      return "UNLOADING";
-    case VersionState::kEnd:
-      return "END";
-  }
-  return "?";
-}
-
 class ModelLifecycleTest : public ::testing::Test {
  protected:
   // "1:a 2:b": version and fingerprint.
@@ -49,7 +33,7 @@ class ModelLifecycleTest : public ::testing::Test {
   std::string States() {
     std::string text;
     for (const VersionStatus& row : book_.Statuses(now_)) {
-      StrAppend(&text, row.version, "=", Name(row.state),
+      StrAppend(&text, row.version, "=", VersionStateName(row.state),
                 row.status.ok() ? std::string_view() : CodeName(row.status.code()), " ");
     }
     return text;

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "serve/examples.h"
 #include "serve/gzip.h"
+#include "serve/index_page.h"
 #include "serve/model_messages.h"
 #include "wire/json_examples.h"
 #include "wire/json_tensor.h"
@@ -129,6 +130,10 @@ void RestApi::HandlePlain(net::HttpRequest& request, net::HttpResponder responde
   if (request.path == "/metrics" ||
       (!front_.metrics_path.empty() && request.path == front_.metrics_path)) {
     response.body = front_.metrics->PrometheusText();
+  } else if (request.path == "/" && request.method == "GET") {
+    const std::string_view host = request.Header("Host");
+    response.content_type = "text/html; charset=utf-8";
+    response.body = IndexPage(*front_.manager, host.empty() ? "localhost" : host);
   } else if (request.path == "/healthz") {
     response.body = "ok\n";
   } else if (request.path == "/readyz") {

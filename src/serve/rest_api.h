@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The REST front end: TensorFlow Serving's paths, bodies, codes and messages over net's HTTP.
-// Beyond them: GET /v1/models lists the models, GET /healthz and /readyz, a query string is
-// ignored instead of refused, gzip errors are said.
+// Beyond them: GET /v1/models lists the models, GET /healthz and /readyz, a page for people at /, a
+// query string is ignored instead of refused, gzip errors are said.
 #pragma once
 
 #include <cstdint>

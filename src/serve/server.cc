@@ -128,6 +128,7 @@ struct Server::State {
   Status ProbePorts() const;
   Status WaitUntilReady();
   Status SettleVersions();
+  Status Check();
   Status OpenPorts();
   StatusOr<std::unique_ptr<net::Server>> Listen(int32_t port, net::HttpHandler http,
                                                 net::GrpcMethods grpc);
@@ -272,6 +273,13 @@ Status Server::State::SettleVersions() {
   return manager->AssignLabels(options.allow_version_labels_for_unavailable_models);
 }
 
+Status Server::State::Check() {
+  manager->Tick(/*scan=*/true);
+  watcher.Start(manager.get(), [] {});
+  RETURN_IF_ERROR(manager->WaitUntilSettled(std::chrono::hours(1), stopping));
+  return manager->AssignLabels(options.allow_version_labels_for_unavailable_models);
+}
+
 Status Server::State::OpenPorts() {
   if (options.port != 0) {
     ASSIGN_OR_RETURN(grpc_server, Listen(options.port, {},
@@ -312,6 +320,7 @@ Status Server::Start() {
         "The base path ", model.base_path, " of model ", model.name, " is no directory (",
         base.ok() ? "it is a file" : base.status().message(), "); create it, or correct the path"));
   }
+  if (s.options.check_only) return s.Check();
   ASSIGN_OR_RETURN(s.loops, net::EventLoopGroup::Start(s.options.loops));
   RETURN_IF_ERROR(s.ProbePorts());
   RETURN_IF_ERROR(s.WaitUntilReady());

@@ -70,6 +70,9 @@ struct ServerOptions {
   int64_t inline_limit_us = 1000;  // a model that takes longer runs on a worker
   double drain_timeout_seconds = 30;
 
+  // Start loads the models and opens no port.
+  bool check_only = false;
+
   Env* env = nullptr;  // Env::Default() if null
 };
 
@@ -84,7 +87,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Loads, waits until the model has an available version, then opens the ports. A base path
+  // Under check_only: OK when every model has loaded; UNKNOWN "N model(s) did not become available:
+  // {…}" and AssignLabels' errors otherwise. The base paths must exist, as below.
+  // Else loads, waits until the model has an available version, then opens the ports. A base path
   // without versions is waited for.
   // NOT_FOUND: the base path does not exist. UNAVAILABLE: a port is in use (found before anything
   // is loaded). FAILED_PRECONDITION "1 servable(s) did not become available: {…}": a version is

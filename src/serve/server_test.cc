@@ -382,5 +382,24 @@ TEST_F(ServerTest, TheMonitoringConfigSaysWhereTheMetricsAre) {
   EXPECT_EQ(Rest()->Request("GET", "/monitoring/prometheus/metrics")->status, 404);
 }
 
+TEST_F(ServerTest, ACheckLoadsAndOpensNoPort) {
+  WriteVersion(1);
+  ServerOptions options = Options();
+  options.check_only = true;
+  const auto check = [](const ServerOptions& checked) {
+    auto server = Server::Create(checked);
+    if (!server.ok()) return server.status().ToString();
+    const Status status = (*server)->Start();
+    EXPECT_EQ((*server)->grpc_port(), 0);
+    return status.ToString();
+  };
+  EXPECT_EQ(check(options), "OK");
+  std::filesystem::remove_all(JoinPath(base_, "1"));
+  EXPECT_EQ(check(options),
+            "UNKNOWN: 1 model(s) did not become available: {{name: m has no available version}}");
+  options.model_base_path = JoinPath(root_, "nowhere");
+  EXPECT_THAT(check(options), HasSubstr("NOT_FOUND: The base path"));
+}
+
 }  // namespace
 }  // namespace slipway::serve
