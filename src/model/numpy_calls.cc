@@ -302,7 +302,7 @@ StatusOr<PythonValue> CallMethod(const PythonValue& value, const std::string& na
   if (call.args.size() == 1 && call.args[0].kind != Kind::kInt) shape = call.args[0];
   int64_t known = 1;
   for (PythonValue& item : shape.items) {
-    if (item.integer > 0 && known <= (int64_t{1} << 40)) known *= item.integer;
+    if (item.integer > 0 && __builtin_mul_overflow(known, item.integer, &known)) known = INT64_MAX;
   }
   for (PythonValue& item : shape.items) {  // one -1 stands for what is left
     if (item.integer == -1) item.integer = value.array.num_elements() / std::max<int64_t>(known, 1);
