@@ -92,13 +92,22 @@ int RunServe(Args args) {
   std::vector<serve::UnusedFlag> unused = serve::UnusedFlags();
   std::vector<Flag> table = serve::ServeFlags(&options, &unused);
   table.push_back({"version", &version, "Print the version and exit"});
+  bool vertex = false, sagemaker = false;
+  table.push_back({"vertex", &vertex,
+                   "Serve on the port and paths that Vertex AI names in AIP_HTTP_PORT, "
+                   "AIP_HEALTH_ROUTE and AIP_PREDICT_ROUTE"});
+  table.push_back({"sagemaker", &sagemaker,
+                   "Serve SageMaker's /ping and /invocations, on port 8080 if no other is set"});
   FlagSet flags("slipway serve --model_base_path DIR [flags]",
                 "Serves the versions of models (folders with a number for a name below a base "
                 "path) over REST and gRPC, as TensorFlow Serving does.",
                 std::move(table));
   if (const Parsed parsed = ParseFlags(&flags, "serve", args, 0); parsed.exit) return *parsed.exit;
   if (version) return PrintVersion(), kDone;
-  Status status = CheckPorts(options);
+  Status status;
+  if (vertex) status = serve::UseVertexRoutes(std::getenv, &options);
+  if (sagemaker) serve::UseSageMakerRoutes(&options);
+  if (status.ok()) status = CheckPorts(options);
   if (status.ok()) status = serve::CheckFlags(unused);
   if (status.ok()) {
     for (const std::string& notice : serve::UnusedFlagNotices(unused)) LOG_WARNING(notice);

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/metrics.h"
 #include "serve/config_reload.h"
+#include "serve/container_routes.h"
 #include "serve/model_manager.h"
 #include "serve/predict.h"
 #include "serve/workers.h"
@@ -31,6 +33,8 @@ struct FrontEnd {
   // Of REST requests; gRPC calls bring their own. 0: none.
   int64_t rest_timeout_ns = 30'000'000'000;
   bool cors = false;
+  std::vector<ContainerRoute> routes;
+  std::string default_model;  // of routes that name none
   // Classify and Regress want signatures of their own method name.
   bool check_method_names = false;
   // Outputs of gRPC as tensor_content.

@@ -101,6 +101,9 @@ void RestApi::Handle(net::HttpRequest& request, net::HttpResponder responder) co
   const bool v1 = request.path.size() >= 3 && request.path[0] == '/' &&
                   (request.path[1] | 0x20) == 'v' && request.path[2] == '1' &&
                   (request.path.size() == 3 || request.path[3] == '/');
+  for (const ContainerRoute& route : front_.routes) {
+    if (request.path == route.path) return HandleRoute(route, request, std::move(responder));
+  }
   if (v1) {
     HandleV1(request, std::move(responder));
   } else {
@@ -137,10 +140,7 @@ void RestApi::HandlePlain(net::HttpRequest& request, net::HttpResponder responde
   } else if (request.path == "/healthz") {
     response.body = "ok\n";
   } else if (request.path == "/readyz") {
-    const Status ready = front_.accepting->load() ? front_.manager->Ready()
-                                                  : UnavailableError("The server is stopping");
-    response.status = ready.ok() ? 200 : 503;
-    response.body = ready.ok() ? "ok\n" : StrCat(ready.message(), "\n");
+    return ReplyReady(std::move(responder));
   } else {
     ReplyError(std::move(responder),
                NotFoundError(StrCat("There is nothing at ", Quoted(request.path, 200),
@@ -148,6 +148,33 @@ void RestApi::HandlePlain(net::HttpRequest& request, net::HttpResponder responde
     return;
   }
   responder.Send(std::move(response));
+}
+
+void RestApi::ReplyReady(net::HttpResponder responder) const {
+  const Status ready = front_.accepting->load() ? front_.manager->Ready()
+                                                : UnavailableError("The server is stopping");
+  net::HttpResponse response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.status = ready.ok() ? 200 : 503;
+  response.body = ready.ok() ? "ok\n" : StrCat(ready.message(), "\n");
+  responder.Send(std::move(response));
+}
+
+void RestApi::HandleRoute(const ContainerRoute& route, net::HttpRequest& request,
+                          net::HttpResponder responder) const {
+  const bool health = route.kind == ContainerRoute::Kind::kHealth;
+  if (request.method != (health ? "GET" : "POST")) {
+    return ReplyError(
+        std::move(responder),
+        InvalidArgumentError(StrCat("Malformed request: ", request.method, " ", request.path)));
+  }
+  if (health) return ReplyReady(std::move(responder));
+  const std::string_view named =
+      ModelOfAttributes(request.Header("X-Amzn-SageMaker-Custom-Attributes"));
+  RestPath path;
+  path.text = "predict";
+  path.model = named.empty() ? std::string_view(front_.default_model) : named;
+  Predict(request, path, std::move(responder));
 }
 
 void RestApi::HandleOptions(net::HttpRequest& request, net::HttpResponder responder) const {

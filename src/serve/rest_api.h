@@ -25,6 +25,9 @@ class RestApi {
   struct Pending;
   void Reply(net::HttpResponder responder, net::HttpResponse response) const;
   void ReplyError(net::HttpResponder responder, const Status& status) const;
+  void HandleRoute(const ContainerRoute& route, net::HttpRequest& request,
+                   net::HttpResponder responder) const;
+  void ReplyReady(net::HttpResponder responder) const;
   void HandleV1(net::HttpRequest& request, net::HttpResponder responder) const;
   void HandleOptions(net::HttpRequest& request, net::HttpResponder responder) const;
   void HandlePlain(net::HttpRequest& request, net::HttpResponder responder) const;

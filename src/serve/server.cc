@@ -58,8 +58,9 @@ Status CheckOptions(const ServerOptions& options) {
     return InvalidArgumentError(
         StrCat("--port and --rest_api_port are both ", options.port, "; give them different ones"));
   }
-  for (const auto& [flag, threads] : {std::pair{"--loops", options.loops},
-                                      std::pair{"--worker_threads", options.worker_threads}}) {
+  for (const auto& [flag, threads] :
+       {std::pair{"--loops", options.loops}, std::pair{"--worker_threads", options.worker_threads},
+        std::pair{"--num_load_threads", options.num_load_threads}}) {
     if (threads < 0 || threads > kMaxThreads)
       return InvalidArgumentError(StrCat(flag, " is ", threads, "; wanted 0 to ", kMaxThreads));
   }
@@ -217,6 +218,8 @@ Status Server::State::Prepare() {
   front.cancelled = &cancelled;
   front.inline_limit_ns = NanosFrom(static_cast<double>(options.inline_limit_us), 1'000);
   front.rest_timeout_ns = int64_t{options.rest_api_timeout_in_ms} * 1'000'000;
+  front.routes = options.routes;
+  if (!options.models.empty()) front.default_model = options.models[0].name;
   front.cors = options.rest_api_enable_cors_support;
   front.check_method_names = options.enable_signature_method_name_check;
   front.content_encoding = options.enable_serialization_as_tensor_content;

@@ -16,6 +16,7 @@
 
 #include "base/env.h"
 #include "model/load_flags.h"
+#include "serve/container_routes.h"
 #include "serve/model_config.h"
 #include "slipway/status.h"
 
@@ -69,6 +70,9 @@ struct ServerOptions {
   int64_t max_pending = 1000;      // predictions waiting for or running on a worker
   int64_t inline_limit_us = 1000;  // a model that takes longer runs on a worker
   double drain_timeout_seconds = 30;
+
+  // Of platforms that run containers; their predictions are the first model's.
+  std::vector<ContainerRoute> routes;
 
   // Start loads the models and opens no port.
   bool check_only = false;
