@@ -20,6 +20,8 @@ def special(c):
             at = [x for x in points["positive"] if op != "BesselY1" or x != 0]  # NaN only in float
             c.add(op, [np.array(at).astype(dtype)], note=np.dtype(dtype).name,
                   **ROUGH[dtype])
+    for op in ["BesselK0e", "BesselK1e"]:
+        c.add(op, [np.float64([41, 1000, 1e4, 1e9])], note="large", rtol=1e-12)
     for op in ["BesselI0e", "Dawsn", "Spence", "Expint", "BesselJ0"]:
         c.add(op, [floats(0, 2)], note="empty")
         c.add(op, [np.float32([INF, 1e20])], note="far", rtol=1e-4)
