@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
+#include <span>
+#include <thread>
 
 #include "base/duration.h"
 #include "base/log.h"
@@ -133,6 +136,7 @@ struct Server::State {
   Status OpenPorts();
   StatusOr<std::unique_ptr<net::Server>> Listen(int32_t port, net::HttpHandler http,
                                                 net::GrpcMethods grpc);
+  void DrainServers(std::span<net::Server* const> servers);
   void Close();
 
   ServerOptions options;
@@ -353,21 +357,34 @@ Status Server::WaitForTermination() {
   return OkStatus();
 }
 
-void Server::State::Close() {
-  if (manager == nullptr) return;
-  const int64_t end =
-      Clock::Default()->NowNanos() + NanosFrom(options.drain_timeout_seconds, 1'000'000'000);
-  net::Server* servers[] = {grpc_server.get(), socket_server.get(), rest_server.get()};
-  for (net::Server* server : servers)
+// Waits for what runs; what is not done in time is cancelled. By a thread of its own, for a loop
+// that runs a request lets nobody else start to drain it.
+void Server::State::DrainServers(std::span<net::Server* const> servers) {
+  const int64_t timeout = NanosFrom(options.drain_timeout_seconds, 1'000'000'000);
+  const int64_t end = Clock::Default()->NowNanos() + timeout;
+  std::promise<void> drained;
+  std::thread limit([this, timeout, done = drained.get_future()] {
+    done.wait_for(std::chrono::nanoseconds(timeout));
+    cancelled = true;
+  });
+  for (net::Server* server : servers) {
     if (server != nullptr) server->StartDraining();
+  }
   for (net::Server* server : servers) {
     if (server == nullptr) continue;
     const int64_t left = std::max<int64_t>(0, end - Clock::Default()->NowNanos());
-    const Status drained = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
-    if (!drained.ok()) LOG_WARNING("Not everything was answered in time: ", drained.message());
+    const Status answered = server->WaitDrained(std::chrono::milliseconds(left / 1'000'000));
+    if (!answered.ok()) LOG_WARNING("Not everything was answered in time: ", answered.message());
   }
+  drained.set_value();
+  limit.join();
+}
+
+void Server::State::Close() {
+  if (manager == nullptr) return;
+  net::Server* servers[] = {grpc_server.get(), socket_server.get(), rest_server.get()};
+  DrainServers(servers);
   reload->Stop();
-  cancelled = true;  // first: Stop waits for what runs on the loops
   for (net::Server* server : servers)
     if (server != nullptr) server->Stop();
   watcher.Stop();
