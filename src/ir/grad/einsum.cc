@@ -27,7 +27,8 @@ std::optional<Equation> Read(GradientContext& c) {
   std::erase(text, ' ');
   const size_t arrow = text.find("->");
   Equation equation;
-  for (std::string_view part : StrSplit(text.substr(0, arrow), ',')) {
+  const std::string operands = text.substr(0, arrow);
+  for (std::string_view part : StrSplit(operands, ',')) {
     equation.operands.emplace_back(part);
   }
   equation.result = text.substr(arrow + 2);
